@@ -1,0 +1,305 @@
+import {
+  type Epoch,
+  type EpochMs,
+  type RunId,
+  type Seq,
+  type Sha256,
+  type StepKey,
+  seq,
+} from '../events/ids';
+import type { Hash } from '../events/payload';
+import type { EventKind, NewEvent, RunEvent } from '../events/run-event';
+import {
+  askAgainAt,
+  generationsOf,
+  keyIsValid,
+  ledgerChanges,
+  ledgerOf,
+  putInLedger,
+} from '../projections/ledger';
+import type { EffectRecord, EffectStatus, RunRecord, RunStatus } from '../projections/records';
+import { canonicalJson, type Json } from '../shared/canonical-json';
+import { fail, ok, type Result } from '../shared/result';
+import { type Draft, type Extension, extend } from './extend';
+
+/** What the store knows when a batch arrives; `WriteContext` fits. */
+export interface AppendContext {
+  readonly now: EpochMs;
+  readonly run: RunRecord | undefined;
+  readonly effects: readonly EffectRecord[];
+  readonly batch: StoredBatch | undefined;
+  readonly others: readonly RunEvent[];
+  readonly missingPayloads: readonly Sha256[];
+}
+
+export interface StoredBatch {
+  readonly epoch: Epoch;
+  readonly batch: number;
+  readonly digest: Sha256;
+  readonly firstSeq: Seq;
+  readonly headSeq: Seq;
+  readonly seenSeq: Seq;
+}
+
+export interface AppendAsk {
+  readonly epoch: Epoch;
+  readonly batch: number;
+  readonly seenSeq: Seq;
+  readonly events: readonly NewEvent[];
+}
+
+/** `firstSeq`: of the batch's own first event. `others`: what the console appended after `seenSeq`, a revival included. */
+export interface AppendAnswer {
+  readonly firstSeq: Seq;
+  readonly headSeq: Seq;
+  readonly others: readonly RunEvent[];
+}
+
+export interface EffectExists {
+  readonly kind: 'effect-exists';
+  readonly stepKey: StepKey;
+  readonly generation: number;
+  readonly runId: RunId;
+  readonly intentSeq: Seq;
+  readonly status: EffectStatus;
+}
+
+export type AppendProblem =
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'mirror' }
+  | { readonly kind: 'stale-epoch'; readonly epoch: Epoch }
+  /** Same epoch, but the lease was given back, or the run has ended. */
+  | { readonly kind: 'not-held'; readonly status: RunStatus }
+  | { readonly kind: 'batch-gap'; readonly expected: number }
+  | { readonly kind: 'batch-differs' }
+  | EffectExists
+  | { readonly kind: 'unknown-payloads'; readonly payloads: readonly Sha256[] }
+  /** A kind that is not a worker's to write, or one that contradicts the record; `index` in the batch. */
+  | {
+      readonly kind: 'refused-event';
+      readonly index: number;
+      readonly event: EventKind;
+      readonly sentence: string;
+    }
+  /** Never leaves the server: ask again with `effectKeys: 'all'`. */
+  | { readonly kind: 'needs-ledger' };
+
+/** Content digest of a batch, for telling the same batch from another one under its number. `seenSeq` is not content. */
+export function batchDigest(ask: Pick<AppendAsk, 'events'>, hash: Hash): Sha256 {
+  return hash(canonicalJson(ask.events as unknown as Json));
+}
+
+/**
+ * Decides a lease holder's batch. `change: undefined`: it was stored before, `answer` is the first one.
+ * On `needs-ledger` (a stop or a revival touches rows that were not asked for) commit again with `effectKeys: 'all'`.
+ */
+export function appendBatch(
+  context: AppendContext,
+  ask: AppendAsk,
+  hash: Hash,
+): Result<
+  {
+    readonly answer: AppendAnswer;
+    readonly change: (Extension & { readonly batch: StoredBatch }) | undefined;
+  },
+  AppendProblem
+> {
+  const { run } = context;
+  if (run === undefined) return fail({ kind: 'not-found' });
+  if (run.home === 'mirror') return fail({ kind: 'mirror' });
+  if (ask.epoch !== run.epoch) return fail({ kind: 'stale-epoch', epoch: run.epoch });
+  const digest = batchDigest(ask, hash);
+  if (context.batch) {
+    if (context.batch.digest !== digest) return fail({ kind: 'batch-differs' });
+    const { firstSeq, headSeq } = context.batch;
+    return ok({
+      answer: { firstSeq, headSeq, others: context.others.filter((event) => event.seq <= headSeq) },
+      change: undefined,
+    });
+  }
+  if (ask.batch !== run.lastBatch + 1) return fail({ kind: 'batch-gap', expected: run.lastBatch + 1 });
+  if (context.missingPayloads.length > 0)
+    return fail({ kind: 'unknown-payloads', payloads: context.missingPayloads });
+  const refused = refusal(run, ask.events);
+  if (refused) return fail(refused);
+
+  const revived: readonly Draft[] = revival(run);
+  const drafts = [...revived, ...ask.events.map((event) => settledLate(event, context))];
+  if (lacksRows(run, context.effects, drafts)) return fail({ kind: 'needs-ledger' });
+  const exists = effectInTheWay(run, context, drafts);
+  if (exists) return fail(exists);
+
+  const extension = extend({ ...run, lastBatch: ask.batch }, context.effects, drafts, {
+    at: context.now,
+    epoch: ask.epoch,
+    by: 'worker',
+  });
+  const firstSeq = seq(run.headSeq + 1 + revived.length);
+  const { headSeq } = extension.run;
+  return ok({
+    answer: { firstSeq, headSeq, others: [...context.others, ...extension.events.slice(0, revived.length)] },
+    change: {
+      ...extension,
+      batch: { epoch: ask.epoch, batch: ask.batch, digest, firstSeq, headSeq, seenSeq: ask.seenSeq },
+    },
+  });
+}
+
+/** A worker that was thought dead goes on in its own epoch: nobody claimed the run meanwhile. */
+function revival(run: RunRecord): readonly Draft[] {
+  if (run.state.status !== 'interrupted' || run.lease === undefined || run.lease.mode === 'verify') return [];
+  return [{ kind: 'run.resumed', workerId: run.lease.workerId, revived: true, by: 'console' }];
+}
+
+const workerKinds: ReadonlySet<EventKind> = new Set([
+  'run.waiting',
+  'run.paused',
+  'run.completed',
+  'run.failed',
+  'run.cancelled',
+  'state.entered',
+  'state.left',
+  'scope.left',
+  'step.started',
+  'step.completed',
+  'step.failed',
+  'step.reused',
+  'step.skipped',
+  'value.recorded',
+  'api.unavailable',
+  'api.recovered',
+  'variables.patched',
+  'message.appended',
+  'context.compacted',
+  'checkpoint.saved',
+  'effect.verified',
+  'effect.conflict',
+  'question.asked',
+  'command.ended',
+  'divergence.found',
+] as const);
+/** What a probe's holder may write. */
+const verifyKinds: ReadonlySet<EventKind> = new Set(['effect.verified', 'command.ended'] as const);
+/** What may still follow the end of a run in its epoch. */
+const afterEnd: ReadonlySet<EventKind> = new Set(['command.ended', 'effect.verified'] as const);
+
+function refusal(run: RunRecord, events: readonly NewEvent[]): AppendProblem | undefined {
+  const { status, finished } = run.state;
+  if (run.lease === undefined) return { kind: 'not-held', status };
+  const verifying = run.lease.mode === 'verify';
+  let over = finished;
+  for (const [index, event] of events.entries()) {
+    if (!workerKinds.has(event.kind)) {
+      return {
+        kind: 'refused-event',
+        index,
+        event: event.kind,
+        sentence: `${event.kind} is the console's to append.`,
+      };
+    }
+    if (verifying && !verifyKinds.has(event.kind)) {
+      return {
+        kind: 'refused-event',
+        index,
+        event: event.kind,
+        sentence: 'A lease for a probe writes its answer and nothing else.',
+      };
+    }
+    if (over && !afterEnd.has(event.kind)) {
+      if (index === 0 || finished) return { kind: 'not-held', status };
+      return {
+        kind: 'refused-event',
+        index,
+        event: event.kind,
+        sentence: `${event.kind} comes after the end of the run.`,
+      };
+    }
+    if (
+      event.kind === 'step.started' &&
+      (event.effect === 'external' || event.effect === 'idempotent') &&
+      event.intent === undefined
+    ) {
+      return {
+        kind: 'refused-event',
+        index,
+        event: event.kind,
+        sentence: `${event.stepKey} is ${event.effect} and brings no intent.`,
+      };
+    }
+    if (event.kind === 'run.completed' || event.kind === 'run.failed' || event.kind === 'run.cancelled')
+      over = true;
+  }
+  return undefined;
+}
+
+/** Before the call had time to settle, a probe's "not found" means unknown, whatever the worker made of it. */
+function settledLate(event: NewEvent, context: AppendContext): NewEvent {
+  if (event.kind !== 'effect.verified' || event.source !== 'probe' || event.outcome !== 'did-not-happen')
+    return event;
+  const row = generationsOf(context.effects, event.stepKey).find((one) => one.intentSeq === event.intentSeq);
+  if (row === undefined || context.now >= askAgainAt(row)) return event;
+  return { ...event, outcome: 'unknown', note: 'Not found, but asked before the call had time to settle.' };
+}
+
+/** Whether a stop or a revival changes ledger rows that the caller did not read. */
+function lacksRows(run: RunRecord, effects: readonly EffectRecord[], drafts: readonly Draft[]): boolean {
+  const touchesAll = drafts.some(
+    (event) => event.kind === 'run.failed' || event.kind === 'run.cancelled' || event.kind === 'run.resumed',
+  );
+  if (!touchesAll) return false;
+  const read = new Set(effects.map((effect) => effect.stepKey));
+  return [...Object.values(run.state.open), ...Object.values(run.state.stopped)].some(
+    (step) => step.intent !== undefined && !read.has(step.stepKey),
+  );
+}
+
+/** One declaration gates every path: an intent is refused while its occurrence is open or confirmed in the lineage. */
+function effectInTheWay(
+  run: RunRecord,
+  context: AppendContext,
+  drafts: readonly Draft[],
+): EffectExists | undefined {
+  if (!drafts.some((event) => event.kind === 'step.started' && event.intent)) return undefined;
+  const ledger = ledgerOf(context.effects);
+  for (const [index, draft] of drafts.entries()) {
+    const event: RunEvent = {
+      ...draft,
+      runId: run.runId,
+      seq: seq(run.headSeq + 1 + index),
+      at: draft.at ?? context.now,
+      epoch: run.epoch,
+      by: draft.by ?? 'worker',
+      version: 1,
+    };
+    if (event.kind === 'step.started' && event.intent) {
+      const row = (ledger.get(event.stepKey) ?? []).findLast((one) =>
+        standsInTheWay(one, run, event.intent?.generation ?? 1, context.now),
+      );
+      if (row) {
+        const { stepKey, generation, runId, intentSeq, status } = row;
+        return { kind: 'effect-exists', stepKey, generation, runId, intentSeq, status };
+      }
+    }
+    for (const row of ledgerChanges(ledger, run.root, event, run.state)) putInLedger(ledger, row);
+  }
+  return undefined;
+}
+
+function standsInTheWay(row: EffectRecord, run: RunRecord, generation: number, now: EpochMs): boolean {
+  switch (row.status) {
+    case 'failed':
+    case 'compensated':
+      return false;
+    case 'confirmed':
+    case 'in-doubt':
+      return true;
+    case 'intended':
+      // Only an idempotent call of this run may leave again, under the same key, while that is valid.
+      return !(
+        row.effect === 'idempotent' &&
+        row.runId === run.runId &&
+        row.generation === generation &&
+        keyIsValid(row, now)
+      );
+  }
+}

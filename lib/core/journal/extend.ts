@@ -1,0 +1,212 @@
+import { type Epoch, type EpochMs, type Seq, seq } from '../events/ids';
+import {
+  EVENT_VERSION,
+  type EventOf,
+  type NewEvent,
+  type Origin,
+  type RunEvent,
+  type Writer,
+} from '../events/run-event';
+import { ledgerChanges, ledgerOf, putInLedger } from '../projections/ledger';
+import type {
+  CheckpointRecord,
+  EffectRecord,
+  QuestionRecord,
+  RunRecord,
+  RunState,
+  StepRecord,
+} from '../projections/records';
+import {
+  applyEvent,
+  checkpointId,
+  rewindTransition,
+  type Transition,
+  transition,
+} from '../projections/run-state';
+
+/** A new event; copies of other journals (a fork, an import) bring their own stamp. */
+export type Draft = NewEvent & { readonly by?: Writer; readonly epoch?: Epoch; readonly inherited?: Origin };
+
+export interface Stamp {
+  readonly at: EpochMs;
+  readonly epoch: Epoch;
+  readonly by: Writer;
+}
+
+export interface ExtendOptions {
+  /** State at an older seq, for `run.rewound`; needed where `toSeq` lies before the events at hand. */
+  readonly stateAt?: (at: Seq) => RunState;
+  /** Writes a snapshot at the end whatever the count: imports and fork copies. */
+  readonly snapshotAtEnd?: boolean;
+  /** The events are a whole journal's copies: nothing is filled in, they stay as they were recorded. */
+  readonly asRecorded?: boolean;
+}
+
+export interface Snapshot {
+  readonly seq: Seq;
+  readonly line: number;
+  readonly state: RunState;
+}
+
+/** Everything that appended events change: `run`, `events`, and rows to be written whole (each at most once). */
+export interface Extension {
+  readonly run: RunRecord;
+  readonly events: readonly RunEvent[];
+  readonly steps: readonly StepRecord[];
+  readonly effects: readonly EffectRecord[];
+  readonly questions: readonly QuestionRecord[];
+  readonly checkpoints: readonly CheckpointRecord[];
+  readonly snapshots: readonly Snapshot[];
+}
+
+/** Snapshots are written at every multiple of this seq, and at every rewind. */
+export const SNAPSHOT_EVERY = 256;
+
+/**
+ * The one place where appended events become rows. `effects`: ledger rows of the lineage for every key in
+ * `effectKeysOf(events)`. Fills in a checkpoint's name (where empty), entrySeq, intentSeq and othersSeq.
+ * Lease, epoch and batch number of the run's row are the caller's. O(events).
+ */
+export function extend(
+  run: RunRecord,
+  effects: readonly EffectRecord[],
+  events: readonly Draft[],
+  stamp: Stamp,
+  options: ExtendOptions = {},
+): Extension {
+  const ledger = ledgerOf(effects);
+  const placed: RunEvent[] = [];
+  const steps = new Map<string, StepRecord>();
+  const questions = new Map<string, QuestionRecord>();
+  const changedEffects = new Map<string, EffectRecord>();
+  const checkpoints: CheckpointRecord[] = [];
+  const snapshots: Snapshot[] = [];
+  let { state, inDoubt } = run;
+
+  for (const [index, draft] of events.entries()) {
+    const bare = place(run, state, draft, stamp);
+    const filled =
+      bare.kind === 'checkpoint.saved' && bare.inherited === undefined && options.asRecorded !== true;
+    const event = filled ? filledIn(bare, state, events[index + 1]) : bare;
+    placed.push(event);
+    for (const row of ledgerChanges(ledger, run.root, event, state)) {
+      const old = ledger.get(row.stepKey)?.find((one) => one.generation === row.generation);
+      inDoubt += doubtOf(row, run) - doubtOf(old, run);
+      putInLedger(ledger, row);
+      changedEffects.set(`${row.generation} ${row.stepKey}`, row);
+    }
+    const change =
+      event.kind === 'run.rewound'
+        ? rewind(run, state, event, placed, snapshots, options)
+        : transition(state, event);
+    state = change.state;
+    for (const row of change.steps) steps.set(`${row.line} ${row.stepKey}`, asRow(row));
+    for (const row of change.questions) questions.set(row.questionId, row);
+    if (event.kind === 'checkpoint.saved') checkpoints.push(checkpointOf(event, state));
+    if (event.kind === 'run.rewound' || event.seq % SNAPSHOT_EVERY === 0)
+      snapshots.push({ seq: event.seq, line: state.line, state });
+  }
+  if (options.snapshotAtEnd && placed.length > 0 && snapshots.at(-1)?.seq !== state.seq) {
+    snapshots.push({ seq: state.seq, line: state.line, state });
+  }
+  return {
+    run: { ...run, updatedAt: stamp.at, headSeq: state.seq, state, inDoubt },
+    events: placed,
+    steps: [...steps.values()],
+    effects: [...changedEffects.values()],
+    questions: [...questions.values()],
+    checkpoints,
+    snapshots,
+  };
+}
+
+const doubtOf = (row: EffectRecord | undefined, run: RunRecord): number =>
+  row?.status === 'in-doubt' && row.runId === run.runId ? 1 : 0;
+
+/** A step's row, without what only an open step of the state carries. */
+function asRow(step: StepRecord): StepRecord {
+  const {
+    waitsFor: _waits,
+    settled: _settled,
+    ...row
+  } = step as StepRecord & { readonly waitsFor?: unknown; readonly settled?: unknown };
+  return row;
+}
+
+function place(run: RunRecord, state: RunState, draft: Draft, stamp: Stamp): RunEvent {
+  const at = draft.at ?? stamp.at;
+  const common = {
+    runId: run.runId,
+    seq: seq(state.seq + 1),
+    at,
+    epoch: draft.epoch ?? stamp.epoch,
+    by: draft.by ?? stamp.by,
+    version: EVENT_VERSION,
+  };
+  return { ...draft, ...common };
+}
+
+/** What a worker cannot know when it asks for a checkpoint: where its visit was entered, what the console appended meanwhile. */
+function filledIn(event: EventOf<'checkpoint.saved'>, state: RunState, next: Draft | undefined): RunEvent {
+  const intentSeq = next?.kind === 'step.started' && next.intent ? seq(event.seq + 1) : event.intentSeq;
+  return {
+    ...event,
+    name: event.name === '' ? checkpointName(state) : event.name,
+    visit: state.visit?.key ?? event.visit,
+    entrySeq: state.visit?.entrySeq ?? event.entrySeq,
+    othersSeq: event.by === 'console' ? event.seq : state.othersSeq,
+    ...(intentSeq !== undefined && { intentSeq }),
+  };
+}
+
+/** Named by what had just happened: "after check_balance", "after entering plan, visit 2". */
+export const checkpointName = (state: RunState): string =>
+  state.lastEndedStep === undefined ? 'at the start' : `after ${state.lastEndedStep}`;
+
+function checkpointOf(event: EventOf<'checkpoint.saved'>, after: RunState): CheckpointRecord {
+  return {
+    id: checkpointId(event.seq),
+    n: after.counts.checkpoints,
+    line: after.line,
+    seq: event.seq,
+    entrySeq: event.entrySeq,
+    othersSeq: event.othersSeq,
+    name: event.name,
+    trigger: event.trigger,
+    visit: event.visit,
+    at: event.at,
+    ...(event.intentSeq !== undefined && { intentSeq: event.intentSeq }),
+  };
+}
+
+function rewind(
+  run: RunRecord,
+  head: RunState,
+  event: EventOf<'run.rewound'>,
+  placed: readonly RunEvent[],
+  snapshots: readonly Snapshot[],
+  options: ExtendOptions,
+): Transition {
+  return rewindTransition(olderState(run, event.toSeq, placed, snapshots, options), event, head);
+}
+
+/** No rewind lies between a snapshot and the next one, so the tail after it folds plainly. */
+function olderState(
+  run: RunRecord,
+  at: Seq,
+  placed: readonly RunEvent[],
+  snapshots: readonly Snapshot[],
+  options: ExtendOptions,
+): RunState {
+  if (at < run.headSeq) {
+    if (options.stateAt === undefined)
+      throw new Error(`Broken invariant: extend needs the state at ${at} to rewind to it`);
+    return options.stateAt(at);
+  }
+  let state = snapshots.findLast((snapshot) => snapshot.seq <= at)?.state ?? run.state;
+  for (let i = state.seq - run.headSeq; ; i++) {
+    const event = placed[i];
+    if (event === undefined || event.seq > at) return state;
+    state = applyEvent(state, event);
+  }
+}

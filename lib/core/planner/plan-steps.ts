@@ -1,0 +1,376 @@
+import type { EpochMs, RunId, StepKey } from '../events/ids';
+import type { Decision, PlanOptions } from '../events/run-event';
+import { askAgainAt, isInDoubt, keyIsValid, type Ledger } from '../projections/ledger';
+import type { EffectRecord, RunState, StepRecord } from '../projections/records';
+import { hasOutcome } from '../projections/steps';
+import { assertNever } from '../shared/assert';
+import type { Disposition, PlanMode, PlannedStep } from './plan';
+
+/*
+ * One step's disposition. The rules are DESIGN §6 "Plan": what is recorded answers, what is pure is computed again,
+ * what only asks may ask again, and what changes the world goes by the lineage's ledger alone.
+ */
+
+/** Where a row stands relative to the point. `behind`: begun after it, so a rewind leaves it or a fork does not inherit it. */
+export type Region = 'closed-visit' | 'open-visit' | 'behind';
+
+export interface StepContext {
+  readonly mode: PlanMode;
+  readonly runId: RunId;
+  /** State at the point. */
+  readonly at: RunState;
+  /** The lineage's ledger with the plan's decisions applied. */
+  readonly ledger: Ledger;
+  readonly decisions: Readonly<Record<string, Decision>>;
+  readonly options: PlanOptions;
+  readonly now: EpochMs;
+  /** A fork with edits runs its open visit anew, with the recorded results as a cache. */
+  readonly anew: boolean;
+  /** Steps whose output was edited. */
+  readonly editedSteps: ReadonlySet<string>;
+  /** The step whose final failure ended the run. */
+  readonly culprit: StepKey | undefined;
+}
+
+type Answer = Pick<PlannedStep, 'disposition' | 'reason'> & Partial<PlannedStep>;
+
+/** The row as a line of the plan. */
+export function planStep(row: StepRecord, region: Region, context: StepContext): PlannedStep {
+  const effect = effectRow(row, context.ledger);
+  const answer = answerFor(row, region, effect, context);
+  return {
+    key: row.stepKey,
+    name: row.name,
+    visit: visitIn(row.stepKey),
+    kind: row.kind,
+    ...(row.effect && { effect: row.effect }),
+    seq: hasOutcome(row) ? (row.endedSeq ?? row.attemptSeq) : row.attemptSeq,
+    ...(effect && effectParts(effect)),
+    ...answer,
+  };
+}
+
+/** Path of the visit that a key lies in. */
+function visitIn(key: StepKey): string {
+  const end = key.indexOf('/');
+  return end < 0 ? key : key.slice(0, end);
+}
+
+/** The ledger's row for the occurrence that the step asked for. */
+export function effectRow(
+  row: Pick<StepRecord, 'stepKey' | 'effect' | 'intent'>,
+  ledger: Ledger,
+): EffectRecord | undefined {
+  if (row.effect !== 'external' && row.effect !== 'idempotent') return undefined;
+  const rows = ledger.get(row.stepKey);
+  return rows?.find((one) => one.generation === row.intent?.generation) ?? rows?.at(-1);
+}
+
+function effectParts(effect: EffectRecord): Partial<PlannedStep> {
+  return {
+    intentSeq: effect.intentSeq,
+    guarded: effect.intent.guarded,
+    verifiable: effect.intent.verifiable,
+    ...(effect.receipt !== undefined && { receipt: effect.receipt }),
+  };
+}
+
+function answerFor(
+  row: StepRecord,
+  region: Region,
+  effect: EffectRecord | undefined,
+  context: StepContext,
+): Answer {
+  if (context.mode === 'replay') return replayed(row, effect);
+  if (region === 'closed-visit') {
+    return {
+      disposition: 'restored',
+      reason: `Inside ${visitIn(row.stepKey)}, which is closed: its results stand, nothing of it runs.`,
+    };
+  }
+  if (region === 'behind') return afterPoint(row, effect, context);
+  if (row.status === 'abandoned')
+    return { disposition: 'restored', reason: 'Its scope ended without it; it is not run again.' };
+  if (row.status === 'not-recorded') {
+    return {
+      disposition: 'blocked',
+      reason: `It finished, but its value could not be recorded${row.error ? `: ${row.error.message}` : ''}. Nothing can go on from here.`,
+    };
+  }
+  if (row.effect === 'pure')
+    return { disposition: 'recompute', reason: 'Pure. Runs again; the result must equal the record.' };
+  if (row.effect === 'external' || row.effect === 'idempotent')
+    return effectBeforePoint(row, effect, context);
+  return hasOutcome(row) && row.stepKey !== context.culprit
+    ? recordedRead(row, context)
+    : openRead(row, context);
+}
+
+// ── steps that change nothing ────────────────────────────────────────────────────────────────────────────────────
+
+function recordedRead(row: StepRecord, context: StepContext): Answer {
+  const condition = context.anew ? ({ condition: 'if-equal' } as const) : {};
+  const onlyIf = context.anew ? ', if it is asked with the same input' : '';
+  if (context.editedSteps.has(row.stepKey))
+    return { disposition: 'reuse', reason: `Its result is the edited one${onlyIf}.`, ...condition };
+  if (row.status === 'failed') {
+    return {
+      disposition: 'reuse',
+      reason: `It failed and the code went on; the recorded failure is given again${onlyIf}.`,
+      ...condition,
+    };
+  }
+  if (row.kind === 'human')
+    return {
+      disposition: 'reuse',
+      reason: `The answer is kept, nobody is asked again${onlyIf}.`,
+      ...condition,
+    };
+  if (row.kind === 'wait')
+    return { disposition: 'reuse', reason: 'The wait is over; it is not served again.', ...condition };
+  return {
+    disposition: 'reuse',
+    reason: `Recorded at seq ${row.endedSeq ?? row.attemptSeq}; that answer is returned, nothing is asked${onlyIf}.`,
+    ...condition,
+    ...(row.endedAt !== undefined && { ageMs: Math.max(0, context.now - row.endedAt) }),
+  };
+}
+
+function openRead(row: StepRecord, context: StepContext): Answer {
+  switch (row.kind) {
+    case 'human': {
+      const question = Object.values(context.at.questions).find((one) => one.stepKey === row.stepKey);
+      return question?.status === 'answered'
+        ? {
+            disposition: 'execute',
+            reason: `Answered by ${question.answeredBy ?? 'a person'}; the answer is given to the code.`,
+          }
+        : {
+            disposition: 'execute',
+            reason: 'Asked and not answered: the question stands and the run waits for it.',
+          };
+    }
+    case 'wait':
+      return { disposition: 'execute', reason: 'The wait goes on from when it began.' };
+    case 'llm':
+    case 'tool':
+    case 'retrieval':
+    case 'agent':
+    case 'compute':
+    case 'condition':
+      return row.stepKey === context.culprit
+        ? {
+            disposition: 'execute',
+            reason: 'Its failure ended the run; it is tried again as the next attempt.',
+          }
+        : {
+            disposition: 'execute',
+            reason: 'In flight when the run stopped; runs again if the code still waits for it.',
+            condition: 'if-awaited',
+          };
+    default:
+      return assertNever(row.kind, 'step kind');
+  }
+}
+
+// ── steps that change the world ──────────────────────────────────────────────────────────────────────────────────
+
+function effectBeforePoint(row: StepRecord, effect: EffectRecord | undefined, context: StepContext): Answer {
+  const waits = context.at.open[row.stepKey] ?? context.at.stopped[row.stepKey];
+  if (waits?.waitsFor === 'conflict') {
+    return {
+      disposition: 'blocked',
+      reason: 'Confirmed with other arguments than those that the code asks for now; nothing is sent.',
+    };
+  }
+  if (effect === undefined) return withoutLedger(row);
+  // What ended the run is tried again; any other recorded failure is an outcome that the code went on from.
+  const refusedBefore = row.status === 'failed' && row.stepKey !== context.culprit;
+  if (
+    refusedBefore &&
+    (effect.status === 'failed' || (effect.status === 'intended' && effect.effect === 'idempotent'))
+  ) {
+    return {
+      disposition: 'reuse',
+      reason: 'It failed and the code went on; the recorded failure is given again, nothing is sent.',
+      ...equal(context),
+    };
+  }
+  return byLedger(effect, context, equal(context));
+}
+
+const equal = (context: StepContext): Partial<PlannedStep> => (context.anew ? { condition: 'if-equal' } : {});
+
+/** A trace from elsewhere may hold effects without intents: what it recorded stands, what it left open nobody can settle here. */
+function withoutLedger(row: StepRecord): Answer {
+  if (!hasOutcome(row))
+    return {
+      disposition: 'blocked',
+      reason: 'It left no intent in the record, so nobody can tell whether it was sent.',
+    };
+  return row.effect === 'external'
+    ? { disposition: 'skip', reason: 'Recorded as done. Never sent again.' }
+    : { disposition: 'reuse', reason: 'Recorded as done; the recorded result is returned.' };
+}
+
+function byLedger(effect: EffectRecord, context: StepContext, extra: Partial<PlannedStep>): Answer {
+  const elsewhere = effect.runId !== context.runId || context.mode === 'fork';
+  switch (effect.status) {
+    case 'confirmed': {
+      const receipt = effect.receipt === undefined ? '' : `, receipt ${effect.receipt}`;
+      return effect.effect === 'external'
+        ? { disposition: 'skip', reason: `${confirmation(effect)}${receipt}. Never sent again.`, ...extra }
+        : {
+            disposition: 'reuse',
+            reason: `${confirmation(effect)}${receipt}. The recorded result is returned.`,
+            ...extra,
+          };
+    }
+    case 'failed':
+    case 'compensated':
+      return {
+        disposition: 'retry-same-key',
+        reason: 'It surely did not happen. Sent again under the same key.',
+      };
+    case 'in-doubt':
+    case 'intended':
+      if (elsewhere) {
+        return {
+          disposition: 'blocked',
+          reason: `Run ${effect.runId} sent it and its outcome is not known. It is settled there first.`,
+          ownerRunId: effect.runId,
+        };
+      }
+      if (effect.effect === 'idempotent' && effect.status === 'intended' && keyIsValid(effect, context.now)) {
+        return {
+          disposition: 'retry-same-key',
+          reason:
+            'Its outcome is not known; the same call goes out again under the same key, which may be repeated.',
+        };
+      }
+      return doubtful(effect, context);
+    default:
+      return assertNever(effect.status, 'effect status');
+  }
+}
+
+function doubtful(effect: EffectRecord, context: StepContext): Answer {
+  const when = { askAgainAt: askAgainAt(effect) };
+  if (context.decisions[effect.stepKey]?.outcome === 'hold') {
+    return {
+      disposition: 'blocked',
+      reason: 'On hold by decision. Nothing runs until it is decided.',
+      ...when,
+    };
+  }
+  const expired = effect.status === 'intended' && isInDoubt(effect, context.now);
+  const why = expired
+    ? 'Its key is no longer valid, so a repetition could happen twice'
+    : 'Sent, outcome unknown';
+  const how = effect.intent.verifiable
+    ? 'Ask downstream, or decide'
+    : 'Nothing can be asked downstream: decide';
+  const held = effect.held ? ' It is on hold.' : '';
+  const unguarded = effect.intent.guarded ? '' : ' Unguarded: a late send can be neither stopped nor found.';
+  return { disposition: 'needs-decision', reason: `${why}. ${how}.${held}${unguarded}`, ...when };
+}
+
+function confirmation(effect: EffectRecord): string {
+  switch (effect.confirmedBy) {
+    case 'probe':
+      return 'Confirmed by asking downstream';
+    case 'late-worker':
+      return 'Confirmed by the late answer of a fenced worker';
+    case 'decision':
+      return 'Decided: it happened';
+    case 'outcome':
+    case undefined:
+      return effect.confirmedSeq === undefined ? 'Confirmed' : `Confirmed at seq ${effect.confirmedSeq}`;
+    default:
+      return assertNever(effect.confirmedBy, 'confirmation');
+  }
+}
+
+// ── beyond the point ─────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Begun after the point: runs again only where the code asks for it again. */
+function afterPoint(row: StepRecord, effect: EffectRecord | undefined, context: StepContext): Answer {
+  const maybe = { condition: 'if-awaited' } as const;
+  if (row.effect === 'pure')
+    return { disposition: 'recompute', reason: 'Pure. Runs again where the code comes to it.', ...maybe };
+  if (row.effect === 'external' || row.effect === 'idempotent') {
+    return { ...effectAfterPoint(row, effect, context), ...maybe };
+  }
+  if (row.kind === 'human')
+    return {
+      disposition: 'execute',
+      reason: 'Asks again: the old answer belongs to what is left behind.',
+      ...maybe,
+    };
+  return {
+    disposition: 'execute',
+    reason: 'Begun after the point: runs again where the code comes to it.',
+    ...maybe,
+  };
+}
+
+function effectAfterPoint(row: StepRecord, effect: EffectRecord | undefined, context: StepContext): Answer {
+  if (effect === undefined) return withoutLedger(row);
+  if (effect.status !== 'confirmed') return byLedger(effect, context, {});
+  if (row.status === 'not-recorded')
+    return {
+      disposition: 'blocked',
+      reason: 'Confirmed, but its value could not be recorded: it can neither answer nor be sent again.',
+    };
+  if (context.mode === 'rewind' && !context.options.keep?.includes(row.stepKey)) {
+    return {
+      disposition: 'blocked',
+      reason:
+        'Confirmed and left behind. Keep it in force, and it answers from the record where it is asked for again.',
+    };
+  }
+  const answer = byLedger(effect, context, {});
+  return {
+    ...answer,
+    reason: `${answer.reason.replace(/ The recorded result is returned\.$/, '')} Asked again with the same arguments, it answers from the record.`,
+  };
+}
+
+// ── replay ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function replayed(row: StepRecord, effect: EffectRecord | undefined): Answer {
+  if (row.effect === 'pure')
+    return { disposition: 'recompute', reason: 'Pure. Runs again; the result is compared with the record.' };
+  if (row.status === 'abandoned')
+    return { disposition: 'restored', reason: 'Its scope ended without it; it is not run again.' };
+  if (row.status === 'not-recorded')
+    return { disposition: 'blocked', reason: 'Its value could not be recorded; the replay stops here.' };
+  const confirmed = effect?.status === 'confirmed';
+  if (
+    row.effect === 'external' &&
+    (confirmed || (effect === undefined && hasOutcome(row) && row.status !== 'failed'))
+  ) {
+    return { disposition: 'skip', reason: 'Confirmed. Answers from the record, nothing is sent.' };
+  }
+  if (!hasOutcome(row) && !confirmed)
+    return { disposition: 'blocked', reason: 'It has no record; the replay stops here.' };
+  return row.status === 'failed' && !confirmed
+    ? { disposition: 'reuse', reason: 'The recorded failure is given again.' }
+    : { disposition: 'reuse', reason: 'Answers from the record, nothing is asked.' };
+}
+
+/** Steps by disposition. */
+export function totalsOf(steps: readonly PlannedStep[]): Readonly<Record<Disposition, number>> {
+  const totals: Record<Disposition, number> = {
+    restored: 0,
+    reuse: 0,
+    skip: 0,
+    recompute: 0,
+    execute: 0,
+    'retry-same-key': 0,
+    'needs-decision': 0,
+    blocked: 0,
+  };
+  for (const step of steps) totals[step.disposition]++;
+  return totals;
+}

@@ -1,0 +1,320 @@
+import type {
+  Epoch,
+  EpochMs,
+  LeaseId,
+  MachineDigest,
+  QuestionId,
+  RunId,
+  Seq,
+  Sha256,
+  StepKey,
+  WorkerId,
+} from '../events/ids';
+import type { PayloadRef } from '../events/payload';
+import type {
+  AttemptFailure,
+  CheckpointTrigger,
+  Intent,
+  RecordedError,
+  Usage,
+  WaitingOn,
+} from '../events/run-event';
+import type { Effect, StepKind } from '../machine/machine';
+
+/*
+ * The rows that a store keeps beside the journal. Each is a cache of a fold over it and can be built again from it
+ * (leases and batches apart, which are the store's own).
+ */
+
+export type RunStatus =
+  | 'queued'
+  | 'running'
+  | 'waiting'
+  | 'paused'
+  | 'interrupted'
+  | 'failed'
+  | 'completed'
+  | 'cancelled'
+  | 'unknown';
+
+/** What a scope is doing, most pressing first; a run shows the most pressing of its scopes. */
+export const phases = [
+  'waiting_human',
+  'api_unavailable',
+  'tool_calling',
+  'llm_calling',
+  'condition_check',
+  'waiting_result',
+  'waiting_timer',
+  'idle',
+  'finished',
+] as const;
+export type Phase = (typeof phases)[number];
+
+export type StepStatus =
+  | 'running'
+  /** Between attempts: the last one failed and another will come. */
+  | 'retrying'
+  | 'waiting'
+  | 'completed'
+  | 'failed'
+  /** Answered from the record. */
+  | 'reused'
+  | 'skipped'
+  /** External, and what happened is not known. */
+  | 'in-doubt'
+  /** Still open when the run stopped; its outcome is not known. */
+  | 'unknown'
+  /** Its scope ended without it. */
+  | 'abandoned'
+  /** Ran, but its value could not be recorded: resume from here is blocked. */
+  | 'not-recorded';
+
+/** One step on one line. Unique by (run, line, stepKey). */
+export interface StepRecord {
+  readonly stepKey: StepKey;
+  readonly line: number;
+  readonly name: string;
+  readonly kind: StepKind;
+  readonly effect?: Effect;
+  readonly status: StepStatus;
+  readonly attempt: number;
+  /** Attempts started since the last outcome of another one; above `attempt` means that one attempt ran twice. */
+  readonly executions: number;
+  readonly startedSeq: Seq;
+  readonly startedAt: EpochMs;
+  /** Of the newest attempt. */
+  readonly attemptSeq: Seq;
+  readonly endedSeq?: Seq;
+  readonly endedAt?: EpochMs;
+  readonly inputDigest: Sha256;
+  readonly input?: PayloadRef;
+  readonly result?: PayloadRef;
+  readonly receipt?: string;
+  readonly failure?: AttemptFailure;
+  readonly error?: RecordedError;
+  readonly intent?: Intent;
+  readonly usage?: Usage;
+  readonly api?: string;
+  readonly model?: string;
+  readonly verdict?: 'equal' | 'equivalent' | 'different';
+  /** Where the recorded answer came from, for `reused` and `skipped`. */
+  readonly source?: { readonly runId?: RunId; readonly seq?: Seq };
+}
+
+export type EffectStatus = 'intended' | 'confirmed' | 'failed' | 'in-doubt' | 'compensated';
+
+/** One occurrence of an `idempotent` or `external` call in a lineage. Unique by (root, stepKey, generation). */
+export interface EffectRecord {
+  readonly root: RunId;
+  readonly stepKey: StepKey;
+  readonly generation: number;
+  readonly idempotencyKey: string;
+  /** The run that owns the newest intent; receipts and decisions go there. */
+  readonly runId: RunId;
+  readonly name: string;
+  readonly effect: 'idempotent' | 'external';
+  /** `in-doubt`: the worker reported an ending without a definite outcome, or its epoch ended. `failed`: surely did not happen. */
+  readonly status: EffectStatus;
+  readonly intent: Intent;
+  readonly intentSeq: Seq;
+  readonly epoch: Epoch;
+  readonly firstIntentAt: EpochMs;
+  readonly intentAt: EpochMs;
+  readonly attempt: number;
+  /** Times that the call may have left: intents less those surely not sent. */
+  readonly executions: number;
+  readonly input?: PayloadRef;
+  readonly result?: PayloadRef;
+  readonly receipt?: string;
+  /** How the outcome is known. */
+  readonly confirmedBy?: 'outcome' | 'probe' | 'late-worker' | 'decision';
+  readonly confirmedSeq?: Seq;
+  /** An attempt in doubt before the newest one: a refusal of the newest settles its own attempt only. */
+  readonly doubtBefore: boolean;
+  /** Who says so while it is in doubt: the worker by `step.failed`, or the stop of its run, which a revival takes back. */
+  readonly doubtBy?: 'worker' | 'stop';
+  readonly held?: boolean;
+}
+
+export interface QuestionRecord {
+  readonly questionId: QuestionId;
+  readonly stepKey: StepKey;
+  readonly line: number;
+  readonly question: PayloadRef;
+  readonly questionDigest: Sha256;
+  readonly askedSeq: Seq;
+  readonly askedAt: EpochMs;
+  readonly until?: EpochMs;
+  readonly status: 'open' | 'answered' | 'expired';
+  readonly answeredBy?: string;
+  readonly answeredSeq?: Seq;
+  readonly answer?: PayloadRef;
+}
+
+/** A checkpoint of a run; its state is the snapshot at `seq`. */
+export interface CheckpointRecord {
+  /** `cp_<seq>`. */
+  readonly id: string;
+  /** 1, 2, 3 … in the run. */
+  readonly n: number;
+  readonly line: number;
+  readonly seq: Seq;
+  readonly entrySeq: Seq;
+  readonly othersSeq: Seq;
+  readonly intentSeq?: Seq;
+  /** What had just happened: "after check_balance". */
+  readonly name: string;
+  readonly trigger: CheckpointTrigger;
+  readonly visit: string;
+  readonly at: EpochMs;
+}
+
+/** A step that has begun and not ended, or that a stop of the run closed as unknown. */
+export interface OpenStep extends StepRecord {
+  readonly waitsFor?: WaitingOn['for'];
+  /** A probe or a person settled its effect while it is open; the outcome is recorded when the run goes on. */
+  readonly settled?: 'happened' | 'did-not-happen';
+}
+
+/**
+ * State of a run at a `seq`: the fold of its effective path, by reference and bounded by the machine and by what is
+ * open, never by the run's length. Plain JSON, so that a snapshot is this value.
+ */
+export interface RunState {
+  readonly seq: Seq;
+  readonly at: EpochMs;
+  readonly line: number;
+  readonly status: RunStatus;
+  readonly agent: string;
+  readonly machineDigest?: MachineDigest;
+  readonly input?: PayloadRef;
+  readonly tags: readonly string[];
+  readonly startedAt?: EpochMs;
+  readonly endedAt?: EpochMs;
+  readonly workerId?: WorkerId;
+  /** The open visit, or the last one when the run has ended. */
+  readonly visit?: {
+    readonly key: string;
+    readonly state: string;
+    readonly visit: number;
+    readonly entrySeq: Seq;
+    readonly at: EpochMs;
+  };
+  /** Visits and time by state; edges taken as `from→to` with U+2192. */
+  readonly visits: Readonly<
+    Record<string, { readonly count: number; readonly totalMs: number; readonly lastSeq: Seq }>
+  >;
+  readonly edges: Readonly<Record<string, { readonly count: number; readonly lastSeq: Seq }>>;
+  /** Each top-level variable is a payload of its own. */
+  readonly variables: Readonly<Record<string, PayloadRef>>;
+  readonly messages: { readonly count: number; readonly headSeq: Seq };
+  /** Steps that have an outcome on this path, and their costs. */
+  readonly counts: {
+    readonly steps: number;
+    readonly failedAttempts: number;
+    readonly visits: number;
+    readonly checkpoints: number;
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly costMicroUsd: number;
+  };
+  /** Begun and not ended, by step key. */
+  readonly open: Readonly<Record<string, OpenStep>>;
+  /** Closed as unknown by interruption, failure or cancellation; reopened by `run.resumed`. */
+  readonly stopped: Readonly<Record<string, OpenStep>>;
+  readonly questions: Readonly<Record<string, QuestionRecord>>;
+  readonly apis: Readonly<
+    Record<
+      string,
+      {
+        readonly status: 'ok' | 'unavailable';
+        readonly lastCall: 'completed' | AttemptFailure;
+        readonly seq: Seq;
+        readonly failures: number;
+      }
+    >
+  >;
+  readonly waitingOn: readonly WaitingOn[];
+  readonly failure?: {
+    readonly cause: string;
+    readonly error: RecordedError;
+    readonly stepKey?: StepKey;
+    readonly seq: Seq;
+  };
+  readonly interruption?: { readonly cause: string; readonly workerId?: WorkerId; readonly seq: Seq };
+  /** Accepted and not ended. */
+  readonly pending?: {
+    readonly commandId: string;
+    readonly mode: string;
+    readonly actor: string;
+    readonly seq: Seq;
+  };
+  /** Newest checkpoint on this path. */
+  readonly checkpoint?: {
+    readonly id: string;
+    readonly n: number;
+    readonly seq: Seq;
+    readonly entrySeq: Seq;
+    readonly name: string;
+  };
+  /** Steps ended since the newest checkpoint. */
+  readonly lastEndedStep?: string;
+  readonly diverged: boolean;
+  readonly finished: boolean;
+  /** Seq of the newest `run.started`: the point `start`. */
+  readonly startSeq?: Seq;
+  /** Newest event of the console that was folded in. */
+  readonly othersSeq: Seq;
+  /** The newest `run.queued` that no claim has answered yet. */
+  readonly queue?: {
+    readonly reason: 'created' | 'command' | 'answer' | 'timer' | 'expiry' | 'hand-over';
+    readonly commandId?: string;
+    readonly seq: Seq;
+  };
+  /** `verify` commands that were accepted and not ended, oldest first. */
+  readonly verifies: readonly {
+    readonly commandId: string;
+    readonly stepKey: StepKey;
+    readonly actor: string;
+    readonly seq: Seq;
+  }[];
+  /** The newest step that failed for good; where it ends the run, the next attempt starts from it. */
+  readonly lastFailed?: OpenStep;
+  /** Every rewind, in order: what lies in (toSeq, seq) is off the effective path. */
+  readonly rewinds: readonly { readonly seq: Seq; readonly toSeq: Seq }[];
+}
+
+/** Who holds a run. Times are the store's clock. */
+export interface Lease {
+  readonly leaseId: LeaseId;
+  readonly workerId: WorkerId;
+  readonly epoch: Epoch;
+  readonly since: EpochMs;
+  readonly expiresAt: EpochMs;
+  readonly leaseMs: number;
+  /** Why it was claimed; a `verify` lease refuses no command. */
+  readonly mode: string;
+}
+
+/** A run's row: identity, lineage, lease, and its state at the head. */
+export interface RunRecord {
+  readonly runId: RunId;
+  readonly root: RunId;
+  readonly parent?: { readonly runId: RunId; readonly seq: Seq; readonly mode: 'fork' | 'replay' };
+  readonly home: 'here' | 'mirror';
+  /** `sdk`, or the id of the format that it was imported from. */
+  readonly source: string;
+  readonly createdAt: EpochMs;
+  readonly updatedAt: EpochMs;
+  readonly headSeq: Seq;
+  readonly epoch: Epoch;
+  /** Newest batch stored in `epoch`; 0 before the first. */
+  readonly lastBatch: number;
+  readonly lease?: Lease;
+  readonly state: RunState;
+  /** Effects in doubt that this run owns. */
+  readonly inDoubt: number;
+  /** Rises with every change of the lineage's ledger; kept on the root's row alone. */
+  readonly ledgerVersion: number;
+}
