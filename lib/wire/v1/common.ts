@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type {
+  CommandId,
+  EpochMs,
+  MachineDigest,
+  QuestionId,
+  RunId,
+  Seq,
+  Sha256,
+  StepKey,
+  WorkerId,
+} from '@/lib/core/events/ids';
+import type { Json } from '@/lib/core/shared/canonical-json';
+
+const branded = <Out>(schema: z.ZodType<string>) => schema as unknown as z.ZodType<Out>;
+/** Text that every store keeps: well-formed Unicode without U+0000. */
+const storable = (text: string) => text.isWellFormed() && !text.includes('\u0000');
+
+/** Any text of 1 to 128 characters (UTF-16 units), well-formed and without U+0000. */
+export const clientId = z
+  .string()
+  .min(1)
+  .max(128)
+  .refine(storable, 'must be well-formed text without U+0000');
+
+export const wireRunId = branded<RunId>(clientId);
+export const wireWorkerId = branded<WorkerId>(clientId);
+export const wireCommandId = branded<CommandId>(clientId);
+export const wireQuestionId = branded<QuestionId>(z.string().min(1).max(2_048));
+export const wireStepKey = branded<StepKey>(
+  z.string().min(1).max(2_048).refine(storable, 'must be well-formed text without U+0000'),
+);
+export const wireSha256 = branded<Sha256>(
+  z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits'),
+);
+export const wireMachineDigest = branded<MachineDigest>(
+  z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits'),
+);
+export const wireSeq = z
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1) as unknown as z.ZodType<Seq>;
+export const wireEpochMs = z
+  .number()
+  .int()
+  .min(0)
+  .max(8_640_000_000_000_000) as unknown as z.ZodType<EpochMs>;
+export const name = z.string().min(1).max(256).refine(storable, 'must be well-formed text without U+0000');
+/** A time in an answer: ISO 8601 with zone. */
+export const instant = z.iso.datetime({ offset: true });
+/**
+ * Any JSON, taken as it is. Not `z.json()`: that rebuilds the value and leaves out a member named `__proto__`,
+ * and what comes here is always the output of `JSON.parse`, within the depth limit.
+ */
+export const json: z.ZodType<Json> = z
+  .unknown()
+  .refine((value) => value !== undefined, 'is required') as unknown as z.ZodType<Json>;
+
+export const payloadRef = z.strictObject({
+  sha256: wireSha256,
+  bytes: z.number().int().min(0),
+  codec: z.enum(['json', 'text', 'bytes']),
+});
+
+/** A small payload beside the events that refer to it: `text` for `json` and `text`, base64 for `bytes`. */
+export const inlinePayload = z.discriminatedUnion('codec', [
+  z.strictObject({ sha256: wireSha256, codec: z.enum(['json', 'text']), text: z.string() }),
+  z.strictObject({ sha256: wireSha256, codec: z.literal('bytes'), base64: z.base64() }),
+]);
+
+export const page = <Item extends z.ZodType>(item: Item) =>
+  z.object({ items: z.array(item), total: z.number().int(), nextCursor: z.string().nullable() });
+
+/** RFC 9457 problem details. `type` is `urn:rerail:problem:<kind>`. */
+export const problem = z.looseObject({
+  type: z.string(),
+  title: z.string(),
+  status: z.number().int(),
+  detail: z.string(),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+});
+
+/** Cursor query of lists. */
+export const pageQuery = z.object({
+  cursor: z.string().max(1_024).optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(50),
+});
