@@ -1,0 +1,273 @@
+import { isDeepStrictEqual } from 'node:util';
+import { epoch, epochMs, type RunId, runId, type Sha256, seq, sha256, stepKey } from '@/lib/core/events/ids';
+import type { Payload } from '@/lib/core/events/payload';
+import { EVENT_VERSION, type EventOf, type RunEvent } from '@/lib/core/events/run-event';
+import type {
+  CheckpointRecord,
+  Lease,
+  RunRecord,
+  RunState,
+  StepRecord,
+} from '@/lib/core/projections/records';
+import type { BatchRecord, SnapshotRecord } from '@/lib/usecases/ports';
+import { eventCode, kindOfCode } from './event-codes';
+import { fromColumn, pack, toColumn, unpack } from './packed';
+import { failureText, searchText } from './run-text';
+import type { SqlRow } from './sql';
+import { fromStored, plainView } from './stored-body';
+
+/* Records to rows and back. What was packed by this file is trusted to have its type. */
+
+const unpackAs = <Record>(text: unknown): Record => unpack(String(text)) as Record;
+
+/** Tags stand between these, so that one whole tag is found by substring. */
+const TAG_EDGE = '\u001f';
+export const tagColumn = (tag: string) => TAG_EDGE + toColumn(tag) + TAG_EDGE;
+
+/** A run's row with what only the store knows: its number, and the newest event that the console wrote. */
+export interface RunRow {
+  readonly key: number;
+  readonly consoleSeq: number;
+  readonly record: RunRecord;
+}
+
+/** Columns of `Run` in the order of `runValues`; the first three never change. */
+export const runColumns = [
+  'runId',
+  'root',
+  'createdAt',
+  'parent',
+  'home',
+  'source',
+  'agent',
+  'status',
+  'failure',
+  'tags',
+  'search',
+  'updatedAt',
+  'headSeq',
+  'epoch',
+  'lastBatch',
+  'lease',
+  'inDoubt',
+  'consoleSeq',
+  'state',
+] as const;
+/** Types of the columns above, as SQL casts them. */
+export const runColumnTypes = {
+  runId: 'TEXT',
+  root: 'TEXT',
+  createdAt: 'BIGINT',
+  parent: 'TEXT',
+  home: 'TEXT',
+  source: 'TEXT',
+  agent: 'TEXT',
+  status: 'TEXT',
+  failure: 'TEXT',
+  tags: 'TEXT',
+  search: 'TEXT',
+  updatedAt: 'BIGINT',
+  headSeq: 'INTEGER',
+  epoch: 'INTEGER',
+  lastBatch: 'INTEGER',
+  lease: 'TEXT',
+  inDoubt: 'INTEGER',
+  consoleSeq: 'INTEGER',
+  state: 'TEXT',
+} as const satisfies Record<(typeof runColumns)[number], 'TEXT' | 'BIGINT' | 'INTEGER'>;
+
+export const runValues = (run: RunRecord, consoleSeq: number): readonly (string | number | null)[] => [
+  toColumn(run.runId),
+  toColumn(run.root),
+  run.createdAt,
+  run.parent === undefined ? null : pack(run.parent),
+  run.home,
+  toColumn(run.source),
+  toColumn(run.state.agent),
+  run.state.status,
+  toColumn(failureText(run).toLowerCase()),
+  [...new Set(run.state.tags)].map(tagColumn).join(''),
+  toColumn(searchText(run)),
+  run.updatedAt,
+  run.headSeq,
+  run.epoch,
+  run.lastBatch,
+  run.lease === undefined ? null : pack(run.lease),
+  run.inDoubt,
+  consoleSeq,
+  pack(run.state),
+];
+
+/** What `runFromRow` reads; `r` is the run, `l` the ledger of the lineage that it is the root of. */
+export const runSelect =
+  'SELECT r."key", r."runId", r."root", r."createdAt", r."parent", r."home", r."source", r."updatedAt", r."headSeq", r."epoch",' +
+  ' r."lastBatch", r."lease", r."inDoubt", r."consoleSeq", r."state", COALESCE(l."version", 0)' +
+  ' FROM "Run" r LEFT JOIN "Ledger" l ON l."root" = r."runId"';
+
+export function runFromRow(row: SqlRow): RunRow {
+  const [
+    key,
+    id,
+    root,
+    createdAt,
+    parent,
+    home,
+    source,
+    updatedAt,
+    headSeq,
+    at,
+    lastBatch,
+    lease,
+    inDoubt,
+    consoleSeq,
+    state,
+    version,
+  ] = row;
+  return {
+    key: Number(key),
+    consoleSeq: Number(consoleSeq),
+    record: {
+      runId: runId(fromColumn(String(id))),
+      root: runId(fromColumn(String(root))),
+      ...(parent === null ? {} : { parent: unpackAs<NonNullable<RunRecord['parent']>>(parent) }),
+      home: home === 'mirror' ? 'mirror' : 'here',
+      source: fromColumn(String(source)),
+      createdAt: epochMs(Number(createdAt)),
+      updatedAt: epochMs(Number(updatedAt)),
+      headSeq: seq(Number(headSeq)),
+      epoch: epoch(Number(at)),
+      lastBatch: Number(lastBatch),
+      ...(lease === null ? {} : { lease: unpackAs<Lease>(lease) }),
+      state: unpackAs<RunState>(state),
+      inDoubt: Number(inDoubt),
+      ledgerVersion: Number(version),
+    },
+  };
+}
+
+/** Key of what is not the usual in an event's stored body: version, and origin where it was copied. */
+const UNUSUAL = '~';
+
+/** `[run, seq, at, epoch, kind, body]`. */
+export function eventValues(key: number, event: RunEvent): readonly (string | number)[] {
+  const { runId: _, seq: at, at: when, epoch: era, by, version, inherited, kind, ...body } = event;
+  const unusual =
+    version === EVENT_VERSION && inherited === undefined
+      ? body
+      : {
+          ...body,
+          [UNUSUAL]: inherited === undefined ? [version] : [version, inherited.runId, inherited.seq],
+        };
+  return [key, at, when, era, eventCode(event), pack(unusual)];
+}
+
+export const eventSelect = 'SELECT e."seq", e."at", e."epoch", e."kind", e."body" FROM "Event" e';
+
+export function eventFromRow(id: RunId, row: SqlRow): RunEvent {
+  const [at, when, era, code, text] = row;
+  const { kind, by } = kindOfCode(Number(code));
+  const { [UNUSUAL]: unusual, ...body } = unpackAs<Record<string, unknown>>(text);
+  const [version, fromRun, fromSeq] = Array.isArray(unusual) ? unusual : [EVENT_VERSION];
+  return {
+    runId: id,
+    seq: seq(Number(at)),
+    at: epochMs(Number(when)),
+    epoch: epoch(Number(era)),
+    by,
+    version: Number(version),
+    ...(typeof fromRun === 'string'
+      ? { inherited: { runId: runId(fromRun), seq: seq(Number(fromSeq)) } }
+      : {}),
+    kind,
+    ...body,
+    // What was stored is what was typed: the body belongs to its kind.
+  } as RunEvent;
+}
+
+/** `[run, line, stepKey, startedSeq, record]`; the record without what the columns hold. */
+export function stepValues(key: number, step: StepRecord): readonly (string | number)[] {
+  const { stepKey: address, line, startedSeq, ...rest } = step;
+  return [key, line, toColumn(address), startedSeq, pack(rest)];
+}
+
+export function stepFromRow(row: SqlRow): StepRecord {
+  const [line, address, startedSeq, record] = row;
+  return {
+    stepKey: stepKey(fromColumn(String(address))),
+    line: Number(line),
+    startedSeq: seq(Number(startedSeq)),
+    ...unpackAs<Omit<StepRecord, 'stepKey' | 'line' | 'startedSeq'>>(record),
+  };
+}
+
+/** What a checkpoint's own event says of it. */
+const checkpointOf = (event: EventOf<'checkpoint.saved'>, n: number, line: number): CheckpointRecord => ({
+  id: `cp_${event.seq}`,
+  n,
+  line,
+  seq: event.seq,
+  entrySeq: event.entrySeq,
+  othersSeq: event.othersSeq,
+  name: event.name,
+  trigger: event.trigger,
+  visit: event.visit,
+  at: event.at,
+  ...(event.intentSeq === undefined ? {} : { intentSeq: event.intentSeq }),
+});
+
+/** `[run, seq, record]`; only number and line where the rest is what the event at `seq` says. */
+export function checkpointValues(
+  key: number,
+  record: CheckpointRecord,
+  events: readonly RunEvent[],
+): readonly (string | number)[] {
+  const event = events[record.seq - (events[0]?.seq ?? 0)];
+  const { n, line } = record;
+  const derived =
+    event?.kind === 'checkpoint.saved' && isDeepStrictEqual(checkpointOf(event, n, line), record);
+  return [key, record.seq, pack(derived ? { n, line } : record)];
+}
+
+export const checkpointSelect =
+  'SELECT c."record", e."seq", e."at", e."epoch", e."kind", e."body" FROM "Checkpoint" c JOIN "Event" e ON e."run" = c."run" AND e."seq" = c."seq"';
+
+export function checkpointFromRow(id: RunId, [text, ...event]: SqlRow): CheckpointRecord {
+  const record = unpackAs<CheckpointRecord | Pick<CheckpointRecord, 'n' | 'line'>>(text);
+  if ('id' in record) return record;
+  const saved = eventFromRow(id, event);
+  if (saved.kind !== 'checkpoint.saved')
+    throw new Error(`Broken invariant: event ${saved.seq} is a checkpoint`);
+  return checkpointOf(saved, record.n, record.line);
+}
+
+export const snapshotFromRow = (row: SqlRow): SnapshotRecord => ({
+  seq: seq(Number(row[0])),
+  line: Number(row[1]),
+  state: unpackAs<RunState>(row[2]),
+});
+
+/** A record that is stored whole. */
+export const recordFrom = <Record>(text: unknown): Record => unpackAs<Record>(text);
+
+export const batchFromRow = (row: SqlRow): BatchRecord => ({
+  epoch: epoch(Number(row[0])),
+  batch: Number(row[1]),
+  digest: digestFrom(row[2]),
+  firstSeq: seq(Number(row[3])),
+  headSeq: seq(Number(row[4])),
+  seenSeq: seq(Number(row[5])),
+});
+
+export const payloadFrom = (digest: unknown, codec: unknown, body: unknown): Payload => ({
+  sha256: digestFrom(digest),
+  ...fromStored({ codec: Number(codec), body: bytesFrom(body) }),
+});
+
+/** Hexadecimal of a digest column. */
+export const digestFrom = (value: unknown): Sha256 => sha256(Buffer.from(bytesFrom(value)).toString('hex'));
+
+function bytesFrom(value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) return plainView(value);
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  throw new Error('Broken invariant: a column of bytes holds bytes');
+}

@@ -1,0 +1,375 @@
+import { type EpochMs, epochMs, type RunId, runId, type Seq, seq } from '@/lib/core/events/ids';
+import type { QuestionRecord, RunRecord, RunStatus } from '@/lib/core/projections/records';
+import { statusNow } from '@/lib/core/projections/run-state';
+import { assertDefined } from '@/lib/core/shared/assert';
+import type {
+  Bucket,
+  EventRange,
+  JudgedAt,
+  Page,
+  RunFilter,
+  RunPageAsk,
+  RunReader,
+} from '@/lib/usecases/ports';
+import { bucketRanges, type Counted } from './bucket-ranges';
+import { codesOf, intentCodes, kindOfCode } from './event-codes';
+import { fromColumn, packedKey, toColumn } from './packed';
+import type { Client } from './prisma-client';
+import { readAnswer, readEffects, readLedgerVersion, readRun } from './read-context';
+import {
+  checkpointFromRow,
+  checkpointSelect,
+  eventFromRow,
+  eventSelect,
+  recordFrom,
+  runFromRow,
+  runSelect,
+  snapshotFromRow,
+  stepFromRow,
+  tagColumn,
+} from './rows';
+import { decodeCursor, encodeCursor } from './run-text';
+import { column, type Dialect, type Sql, type SqlValue } from './sql';
+
+/** Reads of committed rows, on a connection that no write transaction runs on. */
+export function runReader(sql: Sql, client: Client): RunReader {
+  const { dialect } = sql;
+  const { rows, bytewise } = dialect;
+
+  return {
+    run: async (id) => (await readRun(sql, id))?.record,
+
+    async runs(ask): Promise<Page<RunRecord>> {
+      const status = statusSql(dialect, ask.judged);
+      const { where, args } = conditions(ask.filter, status, sql);
+      const [counted] = await sql.query(`SELECT COUNT(*) FROM "Run" r${whereOf(where)}`, args);
+      const sort = sortColumn(ask.sort, status, bytewise);
+      const direction = ask.descending ? 'DESC' : 'ASC';
+      const cursor = decodeCursor(ask.cursor, ask.sort);
+      if (cursor !== undefined) {
+        const beyond = ask.descending ? '<' : '>';
+        where.push(`(${sort} ${beyond} ? OR (${sort} = ? AND r."key" ${beyond} ?))`);
+        args.push(cursor.value, cursor.value, cursor.key);
+      }
+      const found = await sql.query(
+        `${runSelect}${whereOf(where)} ORDER BY ${sort} ${direction}, r."key" ${direction} LIMIT ?`,
+        [...args, ask.limit + 1],
+      );
+      const items = found.slice(0, ask.limit).map(runFromRow);
+      const last = items.at(-1);
+      return {
+        items: items.map(({ record }) => record),
+        total: Number(assertDefined(counted, 'a count is one row')[0]),
+        nextCursor:
+          found.length > ask.limit && last !== undefined
+            ? encodeCursor({ value: sortValue(last.record, ask), key: last.key })
+            : undefined,
+      };
+    },
+
+    async runsIn(statuses, limit) {
+      if (statuses.length === 0) return [];
+      const found = await sql.query(
+        `${runSelect} WHERE r."status" IN (${marks(statuses.length)}) ORDER BY r."updatedAt", r."key" LIMIT ?`,
+        [...statuses, limit],
+      );
+      return found.map((row) => runFromRow(row).record);
+    },
+
+    async lineage(root) {
+      const found = await sql.query(`${runSelect} WHERE r."root" = ? ORDER BY r."createdAt", r."key"`, [
+        toColumn(root),
+      ]);
+      return found.map((row) => runFromRow(row).record);
+    },
+
+    async agents() {
+      const counted = await client.run.groupBy({ by: ['agent'], _count: true });
+      return counted
+        .map(({ agent, _count }) => ({ agent: fromColumn(agent), runs: _count }))
+        .sort(byBytes((row) => row.agent));
+    },
+
+    async tags() {
+      const sets = await client.run.groupBy({ by: ['tags'] });
+      return tagsIn(sets.map(({ tags }) => tags)).sort(byBytes((tag) => tag));
+    },
+
+    async events(id, range) {
+      const { text, args } = eventQuery(toColumn(id), range);
+      return (await sql.query(text, args)).map((row) => eventFromRow(id, row));
+    },
+
+    async buckets(id, n) {
+      const run = await readRun(sql, id);
+      return run === undefined ? [] : buckets(sql, run.key, run.record.headSeq, n);
+    },
+
+    async steps(id, page) {
+      const after = page?.after ?? 0;
+      const from = `FROM "Step" s WHERE s."run" = ${KEY_OF_RUN} AND s."startedSeq" > ?`;
+      const args: SqlValue[] = [toColumn(id), after];
+      // Steps of one seq (kept over a rewind) stay on one page, since the next one begins after that seq.
+      let limit = '';
+      if (page?.limit !== undefined) {
+        limit = ` AND s."startedSeq" <= COALESCE((SELECT s."startedSeq" ${from} ORDER BY s."startedSeq" LIMIT 1 OFFSET ?), ?)`;
+        args.push(toColumn(id), after, page.limit - 1, LAST_SEQ);
+      }
+      const found = await sql.query(
+        `SELECT s."line", s."stepKey", s."startedSeq", s."record" ${from}${limit} ORDER BY s."startedSeq", s."line", s."stepKey"${bytewise}`,
+        args,
+      );
+      return found.map(stepFromRow);
+    },
+
+    async step(id, key) {
+      const found = await sql.query(
+        `SELECT "line", "stepKey", "startedSeq", "record" FROM "Step" WHERE "run" = ${KEY_OF_RUN} AND "stepKey" = ? ORDER BY "line"`,
+        [toColumn(id), toColumn(key)],
+      );
+      return found.map(stepFromRow);
+    },
+
+    async stepsOf(id, keys) {
+      if (keys.length === 0) return [];
+      const found = await sql.query(
+        `SELECT s."line", s."stepKey", s."startedSeq", s."record" FROM "Step" s WHERE s."run" = ${KEY_OF_RUN}` +
+          ` AND s."stepKey" IN (SELECT v.value->>0 FROM ${rows}) ORDER BY s."startedSeq", s."line", s."stepKey"${bytewise}`,
+        [toColumn(id), JSON.stringify(keys.map((key) => [toColumn(key)]))],
+      );
+      return found.map(stepFromRow);
+    },
+
+    async stepCount(id, path) {
+      const [segment, ...others] = path;
+      if (segment === undefined) return 0;
+      // A key has several rows only where there were rewinds, and then the path has several segments.
+      const what = others.length === 0 ? '*' : 'DISTINCT "stepKey"';
+      const within = path.map(() => '("startedSeq" >= ? AND "startedSeq" <= ?)').join(' OR ');
+      const [found] = await sql.query(
+        `SELECT COUNT(${what}) FROM "Step" WHERE "run" = ${KEY_OF_RUN} AND (${within})`,
+        [toColumn(id), ...path.flatMap(({ from, to }) => [from, to])],
+      );
+      return Number(assertDefined(found, 'a count is one row')[0]);
+    },
+
+    async checkpoints(id) {
+      const found = await sql.query(`${checkpointSelect} WHERE c."run" = ${KEY_OF_RUN} ORDER BY c."seq"`, [
+        toColumn(id),
+      ]);
+      return found.map((row) => checkpointFromRow(id, row));
+    },
+
+    async questions(id) {
+      const found = await sql.query(
+        `SELECT "record" FROM "Question" WHERE "run" = ${KEY_OF_RUN} ORDER BY "askedSeq", "questionId"${bytewise}`,
+        [toColumn(id)],
+      );
+      return found.map(([record]) => recordFrom<QuestionRecord>(record));
+    },
+
+    effects: (root) => readEffects(sql, root, 'all'),
+    ledgerVersion: (root) => readLedgerVersion(sql, root),
+
+    async snapshot(id, at) {
+      const [found] = await sql.query(
+        `SELECT "seq", "line", "state" FROM "Snapshot" WHERE "run" = ${KEY_OF_RUN} AND "seq" <= ? ORDER BY "seq" DESC LIMIT 1`,
+        [toColumn(id), at],
+      );
+      return found === undefined ? undefined : snapshotFromRow(found);
+    },
+
+    answer: (key) => readAnswer(sql, key),
+  };
+
+  function conditions(filter: RunFilter, status: string, { dialect: { position } }: Sql) {
+    const where: string[] = [];
+    const args: SqlValue[] = [];
+    const add = (condition: string, ...values: readonly SqlValue[]) => {
+      where.push(condition);
+      args.push(...values);
+    };
+    const oneOf = (name: string, values: readonly string[]) =>
+      add(
+        `r."${name}" IN (SELECT v.value->>0 FROM ${rows})`,
+        JSON.stringify(values.map((value) => [toColumn(value)])),
+      );
+    if (filter.status !== undefined) {
+      // The index finds what is stored; of what is stored as running, the expression says what it is.
+      const stored = new Set<RunStatus>(filter.status);
+      if (status !== STORED && (stored.has('interrupted') || stored.has('unknown'))) stored.add('running');
+      oneOf('status', [...stored]);
+      if (status !== STORED && stored.has('running'))
+        add(`${status} IN (${marks(filter.status.length)})`, ...filter.status);
+    }
+    if (filter.agent !== undefined) oneOf('agent', filter.agent);
+    for (const tag of filter.tag ?? []) add(`${position('r."tags"', '?')} > 0`, tagColumn(tag));
+    if (filter.q !== undefined) add(`${position('r."search"', '?')} > 0`, toColumn(filter.q.toLowerCase()));
+    if (filter.failure !== undefined)
+      add(`${position('r."failure"', '?')} > 0`, toColumn(filter.failure.toLowerCase()));
+    if (filter.from !== undefined) add('r."createdAt" >= ?', filter.from);
+    if (filter.to !== undefined) add('r."createdAt" < ?', filter.to);
+    if (filter.root !== undefined) add('r."root" = ?', toColumn(filter.root));
+    return { where, args };
+  }
+}
+
+const STORED = 'r."status"';
+
+/** `statusNow` as SQL: see there. */
+function statusSql({ member }: Dialect, judged: JudgedAt | undefined): string {
+  if (judged === undefined) return STORED;
+  const now = Math.trunc(judged.now);
+  const expires = member('r."lease"', packedKey('expiresAt'));
+  const length = member('r."lease"', packedKey('leaseMs'));
+  const lapsed = `r."lease" IS NULL OR (${expires} <= ${now} AND ${Math.trunc(judged.judgedFrom)} + ${length} <= ${now})`;
+  return (
+    `(CASE WHEN ${STORED} <> 'running' THEN ${STORED} WHEN r."home" = 'mirror' THEN 'unknown'` +
+    ` WHEN ${lapsed} THEN 'interrupted' ELSE 'running' END)`
+  );
+}
+
+const KEY_OF_RUN = '(SELECT "key" FROM "Run" WHERE "runId" = ?)';
+const LAST_SEQ = 2 ** 31 - 1;
+const marks = (count: number) => Array.from({ length: count }, () => '?').join(', ');
+const whereOf = (conditions: readonly string[]) =>
+  conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+
+/** Few kinds are looked up in the index, one by one; with more of them most events fit, and the journal is read along. */
+const FEW_CODES = 16;
+
+/** Codes of the kinds asked for; `undefined`: of any kind. */
+function codesFor({ kinds, intents }: EventRange): readonly number[] | undefined {
+  const codes = kinds === undefined ? undefined : codesOf(kinds);
+  return intents === true ? codes?.filter((code) => kindOfCode(code).kind !== 'step.started' || intentCodes.includes(code)) : codes;
+}
+
+function eventQuery(
+  run: string,
+  range: EventRange,
+): { readonly text: string; readonly args: readonly SqlValue[] } {
+  const { after = 0, before = LAST_SEQ, limit } = range;
+  const direction = range.descending === true ? 'DESC' : 'ASC';
+  const codes = codesFor(range);
+  const inOrder = `ORDER BY e."seq" ${direction} LIMIT ?`;
+  const between = `e."run" = ${KEY_OF_RUN} AND e."seq" > ? AND e."seq" < ?`;
+  if (codes === undefined)
+    return { text: `${eventSelect} WHERE ${between} ${inOrder}`, args: [run, after, before, limit] };
+  if (codes.length === 0 || codes.length > FEW_CODES) {
+    const fits = codes.length === 0 ? '1 = 0' : `e."kind" IN (${codes.join(', ')})`;
+    return {
+      text: `${eventSelect} WHERE ${between} AND ${fits} ${inOrder}`,
+      args: [run, after, before, limit],
+    };
+  }
+  // The first of each kind, then the first of those: as many index entries as the answer has, whatever the run's length.
+  const arms = codes.map(
+    (code) =>
+      `SELECT * FROM (SELECT e."seq" FROM "Event" e WHERE ${between} AND e."kind" = ${code} ${inOrder}) AS k${code}`,
+  );
+  return {
+    text:
+      `${eventSelect} WHERE e."run" = ${KEY_OF_RUN} AND e."seq" IN` +
+      ` (SELECT e."seq" FROM (${arms.join(' UNION ALL ')}) AS e ${inOrder}) ORDER BY e."seq" ${direction}`,
+    args: [run, ...codes.flatMap(() => [run, after, before, limit]), limit],
+  };
+}
+
+function sortColumn(sort: RunPageAsk['sort'], status: string, bytewise: string): string {
+  switch (sort) {
+    case 'updated':
+      return 'r."updatedAt"';
+    case 'created':
+      return 'r."createdAt"';
+    case 'agent':
+      return `r."agent"${bytewise}`;
+    case 'status':
+      return `${status}${bytewise}`;
+  }
+}
+
+function sortValue(run: RunRecord, { sort, judged }: RunPageAsk): number | string {
+  switch (sort) {
+    case 'updated':
+      return run.updatedAt;
+    case 'created':
+      return run.createdAt;
+    case 'agent':
+      return toColumn(run.state.agent);
+    case 'status':
+      return judged === undefined ? run.state.status : statusNow(run, judged.now, judged.judgedFrom);
+  }
+}
+
+const EDGE = '\u001f';
+const tagsIn = (columns: readonly string[]): string[] => [
+  ...new Set(
+    columns.flatMap((text) =>
+      text
+        .split(EDGE)
+        .filter((tag) => tag !== '')
+        .map(fromColumn),
+    ),
+  ),
+];
+const byBytes =
+  <Row>(text: (row: Row) => string) =>
+  (a: Row, b: Row) =>
+    Buffer.compare(Buffer.from(text(a)), Buffer.from(text(b)));
+
+const COUNTED: readonly (readonly [Counted, readonly number[]])[] = [
+  ['effects', intentCodes],
+  ['errors', codesOf(['step.failed', 'run.failed'])],
+  ['checkpoints', codesOf(['checkpoint.saved'])],
+];
+
+/** Counts from the index by kind alone, whose other events are known by their number: no body is read. */
+async function buckets(sql: Sql, key: number, head: number, n: number): Promise<readonly Bucket[]> {
+  const ranges = bucketRanges(head, n);
+  if (ranges.length === 0) return [];
+  const counts = new Map<Counted, Map<number, number>>();
+  for (const [what, codes] of COUNTED) {
+    const found = await sql.query(
+      `SELECT (CAST("seq" AS BIGINT) * ${ranges.length} + ${head - 1}) / ${head} - 1 AS bucket, COUNT(*) FROM "Event"` +
+        ` WHERE "run" = ? AND "kind" IN (${codes.join(', ')}) AND "seq" <= ? GROUP BY bucket`,
+      [key, head],
+    );
+    counts.set(what, new Map(found.map(([bucket, count]) => [Number(bucket), Number(count)])));
+  }
+  const at = await timesOf(
+    sql,
+    key,
+    ranges.flatMap(({ from, to }) => [from, to]),
+  );
+  const count = (what: Counted, i: number) => counts.get(what)?.get(i) ?? 0;
+  return ranges.map(({ from, to }, i) => ({
+    fromSeq: seq(from),
+    toSeq: seq(to),
+    fromAt: assertDefined(at.get(seq(from)), 'the journal has no gaps'),
+    toAt: assertDefined(at.get(seq(to)), 'the journal has no gaps'),
+    events: to - from + 1,
+    effects: count('effects', i),
+    errors: count('errors', i),
+    checkpoints: count('checkpoints', i),
+  }));
+}
+
+async function timesOf(sql: Sql, key: number, seqs: readonly number[]): Promise<ReadonlyMap<Seq, EpochMs>> {
+  const found = await sql.query(
+    `SELECT "seq", "at" FROM "Event" WHERE "run" = ? AND "seq" IN (SELECT ${column(0, 'INTEGER')} FROM ${sql.dialect.rows})`,
+    [key, JSON.stringify([...new Set(seqs)].map((at) => [at]))],
+  );
+  return new Map(found.map(([at, when]) => [seq(Number(at)), epochMs(Number(when))]));
+}
+
+/** Runs that moved at or after `since`, for a feed that was cut off. */
+export async function movedSince(sql: Sql, since: EpochMs) {
+  const found = await sql.query('SELECT "runId", "headSeq", "status" FROM "Run" WHERE "updatedAt" >= ?', [
+    since,
+  ]);
+  return found.map(([id, head, status]) => ({
+    runId: runId(fromColumn(String(id))) satisfies RunId,
+    headSeq: seq(Number(head)),
+    status: String(status) as RunRecord['state']['status'],
+  }));
+}

@@ -1,0 +1,242 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { PrismaBetterSqlite3 } from '@prisma/adapter-better-sqlite3';
+import { type EpochMs, epochMs, type RunId, type Sha256 } from '@/lib/core/events/ids';
+import type { Payload } from '@/lib/core/events/payload';
+import { assertDefined } from '@/lib/core/shared/assert';
+import type { Result } from '@/lib/core/shared/result';
+import type { Store, WriteAsk } from '@/lib/usecases/ports';
+import { assertChange } from './assert-change';
+import { machineStore, type Writer, workerStore } from './catalogue';
+import { lockDatabaseFile } from './file-lock';
+import { HotRuns } from './hot-runs';
+import { LocalFeed } from './local-feed';
+import { migrateSqlite, migrationsFolder } from './migrate';
+import { payloadReader, sweepPayloads } from './payload-reader';
+import { digestsIn } from './payload-refs';
+import { sqliteClient } from './prisma-client';
+import { readContext, readLedgerVersion, readRun } from './read-context';
+import type { RunRow } from './rows';
+import { runReader } from './run-reader';
+import { type Sql, sqlite, sqlOver } from './sql';
+import { type Job, WriteQueue } from './write-queue';
+import { newestByConsole, type RunWrite, writeRows } from './write-rows';
+
+export interface SqliteStoreOptions {
+  /** Path of the database file; its folder is made. */
+  readonly file: string;
+  /** Folder that has `prisma/`; found from the working directory otherwise. */
+  readonly root?: string;
+  /** The store's clock; the system's by default. */
+  readonly now?: () => EpochMs;
+}
+
+/** One caller's rows in a group. */
+interface Part {
+  /** The asked run's, then those that go with it. */
+  readonly runs?: readonly RunWrite[];
+  readonly loose?: readonly Payload[];
+  /** Statements of its own. */
+  readonly write?: (sql: Sql) => Promise<void>;
+}
+
+/**
+ * The store on one SQLite file, which this process owns: throws `DatabaseInUse` where another has it. All writes go
+ * through one queue with group commit, synced (WAL, `synchronous=FULL`) before they are acknowledged; reads have
+ * connections of their own and see committed rows only.
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const file = path.resolve(options.file);
+  mkdirSync(path.dirname(file), { recursive: true });
+  const unlock = lockDatabaseFile(file);
+  try {
+    migrateSqlite(file, migrationsFolder('sqlite', options.root));
+    return await openOwned(file, unlock, options.now ?? (() => epochMs(Date.now())));
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+/** The log is copied into the file every 16 MB: at SQLite's own 1,000 pages every large batch would pay for that. */
+const PRAGMAS =
+  'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF;' +
+  ' PRAGMA wal_autocheckpoint = 4096; PRAGMA journal_size_limit = 67108864;';
+
+async function openOwned(file: string, unlock: () => void, now: () => EpochMs): Promise<Store> {
+  const writer = await new PrismaBetterSqlite3({ url: `file:${file}` }).connect();
+  await writer.executeScript(PRAGMAS);
+  const readers = new PrismaBetterSqlite3({ url: `file:${file}`, readonly: true });
+  const reading = await readers.connect();
+  const client = sqliteClient(readers);
+
+  const sql = sqlOver(writer, sqlite);
+  const readSql = sqlOver(reading, sqlite);
+  const hot = new HotRuns();
+  const feed = new LocalFeed();
+  // Ledger versions and loose payloads are this process's alone to change, so that a hot append need not ask for them.
+  const ledgers = new Map<RunId, number>();
+  const loose = new Set(await looseDigests(sql));
+  let closed = false;
+
+  const queue = new WriteQueue<Part, ReadonlyMap<RunId, number>>(sql, async (parts) => {
+    const runs = parts.flatMap((part) => part.runs ?? []);
+    const keys = await writeRows(sql, {
+      at: now(),
+      runs,
+      loose: parts.flatMap((part) => part.loose ?? []),
+      mayBeLoose: (digest) => loose.has(digest),
+    });
+    for (const { write } of parts) await write?.(sql);
+    return keys;
+  });
+
+  function submit(job: Job<Part, ReadonlyMap<RunId, number>>): void {
+    if (closed) job.failed(new Error('The store is closed'));
+    else queue.add(job);
+  }
+
+  async function rowOf(id: RunId): Promise<RunRow | undefined> {
+    const known = hot.get(id);
+    if (known !== undefined) return known;
+    const row = await readRun(sql, id);
+    if (row !== undefined) hot.set(row);
+    return row;
+  }
+
+  async function ledgerVersionOf(root: RunId): Promise<number> {
+    const known = ledgers.get(root);
+    if (known !== undefined) return known;
+    const version = await readLedgerVersion(sql, root);
+    if (ledgers.size > MAX_LEDGERS) ledgers.clear();
+    ledgers.set(root, version);
+    return version;
+  }
+
+  /** After the commit: what later decisions and reads may now see. */
+  function remember({ change, key, consoleSeq }: RunWrite, newKeys: ReadonlyMap<RunId, number>): void {
+    const { run, effects } = change;
+    let ledgerVersion = ledgers.get(run.root) ?? 0;
+    if (effects.length > 0) {
+      ledgerVersion += 1;
+      ledgers.set(run.root, ledgerVersion);
+      const owner = hot.get(run.root);
+      if (owner !== undefined) hot.set({ ...owner, record: { ...owner.record, ledgerVersion } });
+    }
+    hot.set({
+      key: key ?? assertDefined(newKeys.get(run.runId), 'a stored run has a number'),
+      consoleSeq,
+      record: { ...run, ledgerVersion: run.root === run.runId ? ledgerVersion : 0 },
+    });
+    const used = digestsIn(change.events);
+    for (const { sha256 } of change.payloads) if (!used.has(sha256)) loose.add(sha256);
+    if (loose.size > 0) for (const digest of used) loose.delete(digest);
+  }
+
+  function commit<Value, Problem>(ask: WriteAsk<Value, Problem>): Promise<Result<Value, Problem>> {
+    return new Promise((resolve, reject) => {
+      let answer: Result<Value, Problem> | undefined;
+      submit({
+        async keys() {
+          const root = (await rowOf(ask.runId))?.record.root ?? ask.root ?? ask.runId;
+          const keys = [`run ${ask.runId}`, `run ${root}`];
+          return ask.answerKey === undefined ? keys : [...keys, `answer ${ask.answerKey}`];
+        },
+        async prepare() {
+          const row = await rowOf(ask.runId);
+          const root = row?.record.root ?? ask.root ?? ask.runId;
+          const ledgerVersion = await ledgerVersionOf(root);
+          const context = await readContext(sql, ask, { row, root, ledgerVersion, now: now() });
+          const decided = ask.decide(context);
+          const change = decided.ok ? decided.value.change : undefined;
+          answer = decided.ok ? { ok: true, value: decided.value.value } : decided;
+          if (change === undefined) {
+            resolve(answer);
+            return undefined;
+          }
+          assertChange(ask.runId, context, change);
+          const runs = [{ change, key: row?.key, consoleSeq: newestByConsole(change, row?.consoleSeq) }];
+          for (const other of change.also ?? []) {
+            const known = await rowOf(other.run.runId);
+            assertChange(other.run.runId, { ...context, run: known?.record }, other);
+            runs.push({
+              change: other,
+              key: known?.key,
+              consoleSeq: newestByConsole(other, known?.consoleSeq),
+            });
+          }
+          return { runs };
+        },
+        done({ runs = [] }, newKeys) {
+          for (const written of runs) remember(written, newKeys);
+          resolve(assertDefined(answer, 'a commit decides before it is done'));
+          for (const { change } of runs) {
+            const { runId, headSeq, state } = change.run;
+            feed.publish({ runId, headSeq, status: state.status });
+          }
+        },
+        failed: reject,
+      });
+    });
+  }
+
+  const write: Writer = (statements) =>
+    new Promise((resolve, reject) =>
+      submit({
+        keys: async () => [],
+        prepare: async () => ({ write: statements }),
+        done: () => resolve(),
+        failed: reject,
+      }),
+    );
+
+  return {
+    ...runReader(readSql, client),
+    commit,
+    run: async (id) => hot.get(id)?.record ?? (await readRun(readSql, id))?.record,
+    payloads: {
+      ...payloadReader(readSql),
+      put: (payloads) =>
+        payloads.length === 0
+          ? Promise.resolve()
+          : new Promise((resolve, reject) =>
+              submit({
+                keys: async () => [],
+                prepare: async () => ({ loose: payloads }),
+                done: () => {
+                  for (const { sha256 } of payloads) loose.add(sha256);
+                  resolve();
+                },
+                failed: reject,
+              }),
+            ),
+      async sweep(olderThan) {
+        let swept: readonly Sha256[] = [];
+        await write(async (transaction) => {
+          swept = await sweepPayloads(transaction, olderThan);
+        });
+        for (const digest of swept) loose.delete(digest);
+        return swept.length;
+      },
+    },
+    machines: machineStore(client, write),
+    workers: workerStore(client, write),
+    feed,
+    clock: { now },
+    async close() {
+      closed = true;
+      await queue.idle();
+      await client.$disconnect();
+      await reading.dispose();
+      await writer.dispose();
+      unlock();
+    },
+  };
+}
+
+const MAX_LEDGERS = 10_000;
+
+async function looseDigests(sql: Sql): Promise<readonly Sha256[]> {
+  const rows = await sql.query('SELECT lower(hex("sha256")) FROM "Loose"');
+  return rows.map(([digest]) => String(digest) as Sha256);
+}

@@ -1,0 +1,371 @@
+import type { EpochMs, RunId, Sha256 } from '@/lib/core/events/ids';
+import type { Payload } from '@/lib/core/events/payload';
+import { assertDefined } from '@/lib/core/shared/assert';
+import type { AnswerRecord, Change } from '@/lib/usecases/ports';
+import { pack, toColumn } from './packed';
+import { digestsIn } from './payload-refs';
+import { checkpointValues, eventValues, runColumns, runColumnTypes, runValues, stepValues } from './rows';
+import { column, type Dialect, type Sql } from './sql';
+import { toStored } from './stored-body';
+
+/** One run's change with what the store knows of the run. `key` is absent for a run that has no row yet. */
+export interface RunWrite {
+  readonly change: Change;
+  readonly key: number | undefined;
+  readonly consoleSeq: number;
+}
+
+/** What one transaction writes: at most one change for each run. */
+export interface Writes {
+  readonly at: EpochMs;
+  readonly runs: readonly RunWrite[];
+  /** Stored without an event that refers to them. */
+  readonly loose: readonly Payload[];
+  /** False where the payload surely has no row in `Loose`: spares the statement. */
+  readonly mayBeLoose: (digest: Sha256) => boolean;
+}
+
+/** Newest seq that the console wrote, after a change. */
+export const newestByConsole = (change: Change, before: number | undefined): number =>
+  change.events.findLast((event) => event.by === 'console')?.seq ?? before ?? 0;
+
+type Values = readonly (string | number | null)[];
+
+/**
+ * Writes everything with one statement a table, inside the caller's transaction.
+ * Returns the number of every run, those of new runs included.
+ */
+export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<RunId, number>> {
+  const keys = new Map<RunId, number>();
+  const known: Values[] = [];
+  for (const { change, key, consoleSeq } of writes.runs) {
+    const values = runValues(change.run, consoleSeq);
+    if (key === undefined) keys.set(change.run.runId, await insertRun(sql, values));
+    else {
+      keys.set(change.run.runId, key);
+      known.push([...values.slice(IMMUTABLE), key]);
+    }
+  }
+  const keyed = writes.runs.map(({ change }) => ({
+    change,
+    key: assertDefined(keys.get(change.run.runId), 'every written run has a number'),
+  }));
+  const each = (values: (change: Change, key: number) => readonly Values[]): readonly Values[] =>
+    keyed.flatMap(({ change, key }) => values(change, key));
+
+  await writePayloads(sql, writes);
+  await updateRuns(sql, known);
+  await put(
+    sql,
+    insertEvents,
+    each((change, key) => change.events.map((event) => eventValues(key, event))),
+  );
+  await put(
+    sql,
+    upsertSteps,
+    last(
+      each((change, key) => change.steps.map((step) => stepValues(key, step))),
+      3,
+    ),
+  );
+  await put(
+    sql,
+    upsertEffects,
+    last(
+      each((change) =>
+        change.effects.map((effect) => [
+          toColumn(effect.root),
+          toColumn(effect.stepKey),
+          effect.generation,
+          effect.intentSeq,
+          pack(effect),
+        ]),
+      ),
+      3,
+    ),
+  );
+  await put(
+    sql,
+    raiseLedgers,
+    last(
+      each((change) => (change.effects.length > 0 ? [[toColumn(change.run.root), 1]] : [])),
+      1,
+    ),
+  );
+  await put(
+    sql,
+    upsertQuestions,
+    last(
+      each((change, key) =>
+        change.questions.map((question) => [
+          key,
+          toColumn(question.questionId),
+          question.askedSeq,
+          pack(question),
+        ]),
+      ),
+      2,
+    ),
+  );
+  await put(
+    sql,
+    upsertCheckpoints,
+    last(
+      each((change, key) =>
+        change.checkpoints.map((checkpoint) => checkpointValues(key, checkpoint, change.events)),
+      ),
+      2,
+    ),
+  );
+  await put(
+    sql,
+    upsertSnapshots,
+    last(
+      each((change, key) =>
+        change.snapshots.map((snapshot) => [key, snapshot.seq, snapshot.line, pack(snapshot.state)]),
+      ),
+      2,
+    ),
+  );
+  await put(
+    sql,
+    insertBatches,
+    each(({ batch }, key) =>
+      batch === undefined
+        ? []
+        : [[key, batch.epoch, batch.batch, batch.digest, batch.firstSeq, batch.headSeq, batch.seenSeq]],
+    ),
+  );
+  await put(
+    sql,
+    upsertAnswers,
+    last(
+      each((change) => (change.answers ?? []).map(answerValues)),
+      1,
+    ),
+  );
+  return keys;
+}
+
+/** So many rows are bound one by one: cheaper than JSON for a few, whose statement would be longer than their values. */
+const FEW = 4;
+
+async function put(sql: Sql, insert: Insert, rows: readonly Values[]): Promise<void> {
+  if (rows.length === 0) return;
+  if (rows.length <= FEW) await sql.execute(insert.few(sql.dialect, rows.length), rows.flat());
+  else
+    for (const some of groups(rows, textLength))
+      await sql.execute(insert.many(sql.dialect), [JSON.stringify(some)]);
+}
+
+const textLength = (row: Values): number =>
+  row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
+
+/** What one statement carries: an import is one commit, however long, and no text can be longer than 512 MB. */
+const MAX_STATEMENT_ROWS = 1_000;
+const MAX_STATEMENT_BYTES = 16_777_216;
+
+/** Consecutive items that stay below the limits together; one that is larger stands alone. */
+function groups<Item>(items: readonly Item[], size: (item: Item) => number): readonly (readonly Item[])[] {
+  const found: Item[][] = [];
+  let room = 0;
+  for (const item of items) {
+    const bytes = size(item);
+    const group = found.at(-1);
+    if (group === undefined || bytes > room || group.length === MAX_STATEMENT_ROWS) {
+      found.push([item]);
+      room = MAX_STATEMENT_BYTES - bytes;
+    } else {
+      group.push(item);
+      room -= bytes;
+    }
+  }
+  return found;
+}
+
+/** The newest of the rows that share their first `width` values: one statement must not write a row twice. */
+function last(rows: readonly Values[], width: number): readonly Values[] {
+  if (rows.length < 2) return rows;
+  return [...new Map(rows.map((row) => [JSON.stringify(row.slice(0, width)), row])).values()];
+}
+
+const answerValues = (answer: AnswerRecord): Values => [
+  toColumn(answer.key),
+  toColumn(answer.runId),
+  answer.requestDigest,
+  toColumn(answer.answer),
+  answer.at,
+];
+
+/** Run id, root and time of creation never change. */
+const IMMUTABLE = 3;
+const quoted = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ');
+
+async function insertRun(sql: Sql, values: Values): Promise<number> {
+  const marks = runColumns.map(() => '?').join(', ');
+  const rows = await sql.query(
+    `INSERT INTO "Run" (${quoted(runColumns)}) VALUES (${marks}) RETURNING "key"`,
+    values,
+  );
+  return Number(assertDefined(rows[0], 'an inserted run has a number')[0]);
+}
+
+const movingColumns = runColumns.slice(IMMUTABLE);
+const updateFew = `UPDATE "Run" SET ${movingColumns.map((name) => `"${name}" = ?`).join(', ')} WHERE "key" = ?`;
+const updateMany = ({ rows }: Dialect) =>
+  `UPDATE "Run" SET ${movingColumns.map((name, i) => `"${name}" = ${column(i, runColumnTypes[name])}`).join(', ')}` +
+  ` FROM ${rows} WHERE "Run"."key" = ${column(movingColumns.length, 'INTEGER')}`;
+
+/** Rows of what moves in a run, its number last. */
+async function updateRuns(sql: Sql, rows: readonly Values[]): Promise<void> {
+  if (rows.length > FEW) await sql.execute(updateMany(sql.dialect), [JSON.stringify(rows)]);
+  else for (const row of rows) await sql.execute(updateFew, row);
+}
+
+type ColumnType = 'INTEGER' | 'BIGINT' | 'TEXT' | 'DIGEST';
+
+interface Insert {
+  readonly few: (dialect: Dialect, rows: number) => string;
+  readonly many: (dialect: Dialect) => string;
+}
+
+/** Rows of these columns in this order; a digest is given in hexadecimal. Few rows are bound, many come as one JSON text. */
+function insertInto(table: string, columns: Readonly<Record<string, ColumnType>>, onConflict = ''): Insert {
+  const into = `INSERT INTO "${table}" (${quoted(Object.keys(columns))})`;
+  const types = Object.values(columns);
+  return {
+    few: (dialect, rows) => {
+      const marks = types.map((type) => (type === 'DIGEST' ? dialect.unhex('?') : '?')).join(', ');
+      return `${into} VALUES ${Array.from({ length: rows }, () => `(${marks})`).join(', ')} ${onConflict}`;
+    },
+    many: (dialect) => {
+      const values = types.map((type, i) =>
+        type === 'DIGEST' ? dialect.unhex(`v.value->>${i}`) : column(i, type),
+      );
+      // `WHERE true` because SQLite would read ON CONFLICT as a join's ON.
+      return `${into} SELECT ${values.join(', ')} FROM ${dialect.rows} WHERE true ${onConflict}`;
+    },
+  };
+}
+
+const replacing = (key: string, ...columns: readonly string[]) =>
+  `ON CONFLICT (${key}) DO UPDATE SET ${columns.map((name) => `"${name}" = excluded."${name}"`).join(', ')}`;
+
+const insertEvents = insertInto('Event', {
+  run: 'INTEGER',
+  seq: 'INTEGER',
+  at: 'BIGINT',
+  epoch: 'INTEGER',
+  kind: 'INTEGER',
+  body: 'TEXT',
+});
+/** `startedSeq` stays the first. */
+const upsertSteps = insertInto(
+  'Step',
+  { run: 'INTEGER', line: 'INTEGER', stepKey: 'TEXT', startedSeq: 'INTEGER', record: 'TEXT' },
+  replacing('"run", "stepKey", "line"', 'record'),
+);
+const upsertEffects = insertInto(
+  'Effect',
+  { root: 'TEXT', stepKey: 'TEXT', generation: 'INTEGER', intentSeq: 'INTEGER', record: 'TEXT' },
+  replacing('"root", "stepKey", "generation"', 'intentSeq', 'record'),
+);
+const raiseLedgers = insertInto(
+  'Ledger',
+  { root: 'TEXT', version: 'INTEGER' },
+  'ON CONFLICT ("root") DO UPDATE SET "version" = "Ledger"."version" + 1',
+);
+const upsertQuestions = insertInto(
+  'Question',
+  { run: 'INTEGER', questionId: 'TEXT', askedSeq: 'INTEGER', record: 'TEXT' },
+  replacing('"run", "questionId"', 'askedSeq', 'record'),
+);
+const upsertCheckpoints = insertInto(
+  'Checkpoint',
+  { run: 'INTEGER', seq: 'INTEGER', record: 'TEXT' },
+  replacing('"run", "seq"', 'record'),
+);
+const upsertSnapshots = insertInto(
+  'Snapshot',
+  { run: 'INTEGER', seq: 'INTEGER', line: 'INTEGER', state: 'TEXT' },
+  replacing('"run", "seq"', 'line', 'state'),
+);
+const insertBatches = insertInto('Batch', {
+  run: 'INTEGER',
+  epoch: 'INTEGER',
+  batch: 'INTEGER',
+  digest: 'DIGEST',
+  firstSeq: 'INTEGER',
+  headSeq: 'INTEGER',
+  seenSeq: 'INTEGER',
+});
+const upsertAnswers = insertInto(
+  'Answer',
+  { key: 'TEXT', runId: 'TEXT', requestDigest: 'TEXT', answer: 'TEXT', at: 'BIGINT' },
+  replacing('"key"', 'runId', 'requestDigest', 'answer', 'at'),
+);
+
+async function writePayloads(sql: Sql, writes: Writes): Promise<void> {
+  const used = new Set<Sha256>();
+  for (const { change } of writes.runs) digestsIn(change.events, used);
+  const added = new Map<Sha256, Payload>();
+  for (const payload of [...writes.loose, ...writes.runs.flatMap(({ change }) => change.payloads)])
+    added.set(payload.sha256, payload);
+
+  const loose = [...added.keys()].filter((digest) => !used.has(digest));
+  if (loose.length > 0)
+    await sql.execute(markLoose(sql), [JSON.stringify(loose.map((digest) => [digest, writes.at]))]);
+  // In one order everywhere: two transactions that add the same ones wait for each other and do not lock up.
+  const sorted = [...added.values()].sort(byDigest);
+  for (const some of groups(sorted, ({ bytes }) => bytes)) await insertPayloads(sql, some, sorted.length);
+  const settled = [...used].filter(writes.mayBeLoose);
+  if (settled.length > 0)
+    await sql.execute(unmarkLoose(sql), [JSON.stringify(settled.map((digest) => [digest]))]);
+}
+
+const byDigest = (a: Payload, b: Payload) => (a.sha256 < b.sha256 ? -1 : 1);
+
+/** Many bodies travel as one byte string that the statement cuts up: they need no encoding, and it no thousand arguments. */
+async function insertPayloads(sql: Sql, payloads: readonly Payload[], together: number): Promise<void> {
+  const { dialect } = sql;
+  const into = 'INSERT INTO "Payload" ("sha256", "codec", "body")';
+  const once = 'ON CONFLICT ("sha256") DO NOTHING';
+  if (payloads.length <= FEW && payloads.every(({ bytes }) => bytes > 0)) {
+    const rows = payloads.map(() => `(${dialect.unhex('?')}, ?, ?)`).join(', ');
+    const args = payloads.flatMap((payload) => {
+      const { codec, body } = toStored(payload, together);
+      return [payload.sha256, codec, body];
+    });
+    await sql.execute(`${into} VALUES ${rows} ${once}`, args);
+    return;
+  }
+  // One byte ahead of them: better-sqlite3 binds an empty buffer as NULL. Offsets begin at 1.
+  let offset = 2;
+  const bodies: Uint8Array[] = [Buffer.of(0)];
+  const rows = payloads.map((payload) => {
+    const { codec, body } = toStored(payload, together);
+    const row = [payload.sha256, codec, offset, body.byteLength];
+    offset += body.byteLength;
+    bodies.push(body);
+    return row;
+  });
+  await sql.execute(
+    `${into} SELECT ${dialect.unhex('v.value->>0')}, ${column(1, 'INTEGER')},` +
+      ` ${dialect.slice(column(2, 'INTEGER'), column(3, 'INTEGER'))} FROM ${dialect.rows} WHERE true ${once}`,
+    [Buffer.concat(bodies), JSON.stringify(rows)],
+  );
+}
+
+/** New ones, and ones that are loose already: what is in use stays so. Runs before the payloads are inserted. */
+const markLoose = ({ dialect }: Sql) => {
+  const digest = dialect.unhex('v.value->>0');
+  return (
+    `INSERT INTO "Loose" ("sha256", "at") SELECT ${digest}, ${column(1, 'BIGINT')} FROM ${dialect.rows}` +
+    ` WHERE NOT EXISTS (SELECT 1 FROM "Payload" p WHERE p."sha256" = ${digest})` +
+    ` OR EXISTS (SELECT 1 FROM "Loose" o WHERE o."sha256" = ${digest})` +
+    ` ON CONFLICT ("sha256") DO UPDATE SET "at" = excluded."at"`
+  );
+};
+
+const unmarkLoose = ({ dialect }: Sql) =>
+  `DELETE FROM "Loose" WHERE "sha256" IN (SELECT ${dialect.unhex('v.value->>0')} FROM ${dialect.rows})`;

@@ -1,0 +1,403 @@
+import {
+  type EpochMs,
+  epochMs,
+  type RunId,
+  type Seq,
+  type Sha256,
+  type StepKey,
+  seq,
+} from '@/lib/core/events/ids';
+import type { Payload } from '@/lib/core/events/payload';
+import type { RunEvent } from '@/lib/core/events/run-event';
+import type { Machine } from '@/lib/core/machine/machine';
+import { inForce } from '@/lib/core/projections/effective-path';
+import type {
+  CheckpointRecord,
+  EffectRecord,
+  QuestionRecord,
+  RunRecord,
+  RunStatus,
+  StepRecord,
+} from '@/lib/core/projections/records';
+import { statusNow } from '@/lib/core/projections/run-state';
+import { assertDefined } from '@/lib/core/shared/assert';
+import type { Result } from '@/lib/core/shared/result';
+import { assertChange } from '@/lib/stores/prisma/assert-change';
+import { bucketRanges, countedAs } from '@/lib/stores/prisma/bucket-ranges';
+import { LocalFeed } from '@/lib/stores/prisma/local-feed';
+import { digestsIn } from '@/lib/stores/prisma/payload-refs';
+import { decodeCursor, encodeCursor, failureText, searchText } from '@/lib/stores/prisma/run-text';
+import type {
+  AnswerRecord,
+  BatchRecord,
+  Bucket,
+  Change,
+  EventRange,
+  JudgedAt,
+  Page,
+  RunFilter,
+  RunPageAsk,
+  SnapshotRecord,
+  Store,
+  WorkerRecord,
+  WriteAsk,
+  WriteContext,
+} from '@/lib/usecases/ports';
+
+interface RunRows {
+  readonly key: number;
+  record: RunRecord;
+  readonly events: RunEvent[];
+  readonly steps: Map<string, StepRecord>;
+  readonly questions: Map<string, QuestionRecord>;
+  readonly checkpoints: Map<Seq, CheckpointRecord>;
+  readonly snapshots: SnapshotRecord[];
+  readonly batches: Map<string, BatchRecord>;
+}
+
+interface PayloadRow {
+  readonly payload: Payload;
+  /** When it was stored without being referred to; `undefined` once an event refers to it. */
+  looseSince: EpochMs | undefined;
+}
+
+export interface MemoryStoreOptions {
+  /** The store's clock; the system's by default. */
+  readonly now?: () => EpochMs;
+}
+
+/** A whole `Store` in plain maps, for tests of what stands on a store. Nothing survives `close`. */
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  const now = options.now ?? (() => epochMs(Date.now()));
+  const runs = new Map<RunId, RunRows>();
+  const effects = new Map<string, EffectRecord>();
+  const ledgers = new Map<RunId, number>();
+  const answers = new Map<string, AnswerRecord>();
+  const payloads = new Map<Sha256, PayloadRow>();
+  const machines = new Map<string, Machine>();
+  const workers = new Map<string, WorkerRecord>();
+  const feed = new LocalFeed();
+
+  const ledgerVersion = (root: RunId) => ledgers.get(root) ?? 0;
+  const lineageEffects = (root: RunId) =>
+    [...effects.values()].filter((effect) => effect.root === root).sort(byKey);
+  const withLedger = (record: RunRecord): RunRecord => ({
+    ...record,
+    ledgerVersion: record.root === record.runId ? ledgerVersion(record.root) : 0,
+  });
+
+  function contextOf(ask: WriteAsk<unknown, unknown>): WriteContext {
+    const rows = runs.get(ask.runId);
+    const root = rows?.record.root ?? ask.root ?? ask.runId;
+    const wanted = ask.effectKeys;
+    const after = ask.othersAfter;
+    return {
+      now: now(),
+      run: rows === undefined ? undefined : withLedger(rows.record),
+      ledgerVersion: ledgerVersion(root),
+      effects:
+        wanted === undefined
+          ? []
+          : lineageEffects(root).filter((effect) => wanted === 'all' || wanted.includes(effect.stepKey)),
+      batch: ask.batch === undefined ? undefined : rows?.batches.get(`${ask.batch.epoch} ${ask.batch.batch}`),
+      answer: ask.answerKey === undefined ? undefined : answers.get(ask.answerKey),
+      others:
+        after === undefined
+          ? []
+          : (rows?.events ?? []).slice(after).filter((event) => event.by === 'console'),
+      missingPayloads: [...new Set(ask.payloads ?? [])].filter((digest) => !payloads.has(digest)),
+    };
+  }
+
+  function keep(added: readonly Payload[], at: EpochMs): void {
+    for (const payload of added) {
+      const row = payloads.get(payload.sha256);
+      if (row === undefined)
+        payloads.set(payload.sha256, { payload: { ...payload, body: payload.body.slice() }, looseSince: at });
+      else if (row.looseSince !== undefined) row.looseSince = at;
+    }
+  }
+
+  function store(change: Change, at: EpochMs): void {
+    const id = change.run.runId;
+    let rows = runs.get(id);
+    if (rows === undefined) {
+      rows = {
+        key: runs.size + 1,
+        record: change.run,
+        events: [],
+        steps: new Map(),
+        questions: new Map(),
+        checkpoints: new Map(),
+        snapshots: [],
+        batches: new Map(),
+      };
+      runs.set(id, rows);
+    }
+    rows.record = change.run;
+    rows.events.push(...change.events);
+    keep(change.payloads, at);
+    for (const digest of digestsIn(change.events)) {
+      const row = payloads.get(digest);
+      if (row !== undefined) row.looseSince = undefined;
+    }
+    for (const step of change.steps) {
+      const key = `${step.line} ${step.stepKey}`;
+      rows.steps.set(key, { ...step, startedSeq: rows.steps.get(key)?.startedSeq ?? step.startedSeq });
+    }
+    for (const effect of change.effects)
+      effects.set(`${effect.root} ${effect.generation} ${effect.stepKey}`, effect);
+    if (change.effects.length > 0) ledgers.set(change.run.root, ledgerVersion(change.run.root) + 1);
+    for (const question of change.questions) rows.questions.set(question.questionId, question);
+    for (const checkpoint of change.checkpoints) rows.checkpoints.set(checkpoint.seq, checkpoint);
+    for (const snapshot of change.snapshots) {
+      const at = rows.snapshots.findIndex((other) => other.seq >= snapshot.seq);
+      if (at === -1) rows.snapshots.push(snapshot);
+      else rows.snapshots.splice(at, rows.snapshots[at]?.seq === snapshot.seq ? 1 : 0, snapshot);
+    }
+    if (change.batch !== undefined)
+      rows.batches.set(`${change.batch.epoch} ${change.batch.batch}`, change.batch);
+    for (const answer of change.answers ?? []) answers.set(answer.key, answer);
+  }
+
+  const sorted = (
+    records: readonly RunRecord[],
+    sort: RunPageAsk['sort'],
+    descending: boolean,
+    judged?: JudgedAt,
+  ) => {
+    const keyed = records.map((record) => ({
+      record,
+      value: sortValue(record, sort, judged),
+      key: assertDefined(runs.get(record.runId), 'a listed run has rows').key,
+    }));
+    keyed.sort((a, b) => (compare(a.value, b.value) || a.key - b.key) * (descending ? -1 : 1));
+    return keyed;
+  };
+  const all = () => [...runs.values()].map((rows) => withLedger(rows.record));
+
+  return {
+    feed,
+    clock: { now },
+    async commit<Value, Problem>(ask: WriteAsk<Value, Problem>): Promise<Result<Value, Problem>> {
+      const context = contextOf(ask);
+      const decided = ask.decide(context);
+      if (!decided.ok) return decided;
+      const { change, value } = decided.value;
+      if (change !== undefined) {
+        assertChange(ask.runId, context, change);
+        const together = [change, ...(change.also ?? [])];
+        if (new Set(together.map(({ run }) => run.runId)).size < together.length)
+          throw new Error('One run twice in a commit');
+        for (const one of together)
+          assertChange(one.run.runId, { ...context, run: runs.get(one.run.runId)?.record }, one);
+        for (const one of together) {
+          const { runId, headSeq, state } = one.run;
+          store(one, context.now);
+          feed.publish({ runId, headSeq, status: state.status });
+        }
+      }
+      return { ok: true, value };
+    },
+    async run(id) {
+      const rows = runs.get(id);
+      return rows === undefined ? undefined : withLedger(rows.record);
+    },
+    async runs(ask): Promise<Page<RunRecord>> {
+      const found = sorted(all().filter(matches(ask.filter, ask.judged)), ask.sort, ask.descending, ask.judged);
+      const cursor = decodeCursor(ask.cursor, ask.sort);
+      const side = ask.descending ? -1 : 1;
+      const rest =
+        cursor === undefined
+          ? found
+          : found.filter(({ value, key }) => (compare(value, cursor.value) || key - cursor.key) * side > 0);
+      const items = rest.slice(0, ask.limit);
+      const last = items.at(-1);
+      return {
+        items: items.map(({ record }) => record),
+        total: found.length,
+        nextCursor: rest.length > items.length && last !== undefined ? encodeCursor(last) : undefined,
+      };
+    },
+    async runsIn(statuses: readonly RunStatus[], limit) {
+      const wanted = all().filter((run) => statuses.includes(run.state.status));
+      return sorted(wanted, 'updated', false)
+        .slice(0, limit)
+        .map(({ record }) => record);
+    },
+    async lineage(root) {
+      return sorted(
+        all().filter((run) => run.root === root),
+        'created',
+        false,
+      ).map(({ record }) => record);
+    },
+    async agents() {
+      const counts = new Map<string, number>();
+      for (const run of all()) counts.set(run.state.agent, (counts.get(run.state.agent) ?? 0) + 1);
+      return [...counts]
+        .map(([agent, count]) => ({ agent, runs: count }))
+        .sort((a, b) => compare(a.agent, b.agent));
+    },
+    async tags() {
+      return [...new Set(all().flatMap((run) => run.state.tags))].sort(compare);
+    },
+    async events(id, range: EventRange) {
+      const { after, before, kinds } = range;
+      const found = (runs.get(id)?.events ?? []).filter(
+        (event) =>
+          (after === undefined || event.seq > after) &&
+          (before === undefined || event.seq < before) &&
+          (kinds === undefined || kinds.includes(event.kind)) &&
+          (range.intents !== true || event.kind !== 'step.started' || event.intent !== undefined),
+      );
+      return (range.descending === true ? found.reverse() : found).slice(0, range.limit);
+    },
+    async buckets(id, n): Promise<readonly Bucket[]> {
+      const events = runs.get(id)?.events ?? [];
+      return bucketRanges(events.length, n).map(({ from, to }) => {
+        const part = events.slice(from - 1, to);
+        const count = (what: ReturnType<typeof countedAs>) =>
+          part.filter((event) => countedAs(event) === what).length;
+        return {
+          fromSeq: seq(from),
+          toSeq: seq(to),
+          fromAt: assertDefined(part[0], 'a bucket has events').at,
+          toAt: assertDefined(part.at(-1), 'a bucket has events').at,
+          events: part.length,
+          effects: count('effects'),
+          errors: count('errors'),
+          checkpoints: count('checkpoints'),
+        };
+      });
+    },
+    async steps(id, page) {
+      const after = page?.after ?? 0;
+      const found = [...(runs.get(id)?.steps.values() ?? [])]
+        .filter((step) => step.startedSeq > after)
+        .sort((a, b) => a.startedSeq - b.startedSeq || a.line - b.line || compare(a.stepKey, b.stepKey));
+      // Steps of one seq stay on one page, since the next one begins after that seq.
+      const lastSeq = page?.limit === undefined ? undefined : found[page.limit - 1]?.startedSeq;
+      return lastSeq === undefined ? found : found.filter((step) => step.startedSeq <= lastSeq);
+    },
+    async step(id, key: StepKey) {
+      return [...(runs.get(id)?.steps.values() ?? [])]
+        .filter((step) => step.stepKey === key)
+        .sort((a, b) => a.line - b.line);
+    },
+    async stepsOf(id, keys) {
+      return (await this.steps(id)).filter((step) => keys.includes(step.stepKey));
+    },
+    async stepCount(id, path) {
+      const found = (await this.steps(id)).filter(({ startedSeq }) => inForce(startedSeq, path));
+      return new Set(found.map(({ stepKey }) => stepKey)).size;
+    },
+    async checkpoints(id) {
+      return [...(runs.get(id)?.checkpoints.values() ?? [])].sort((a, b) => a.seq - b.seq);
+    },
+    async questions(id) {
+      return [...(runs.get(id)?.questions.values() ?? [])].sort((a, b) => a.askedSeq - b.askedSeq);
+    },
+    async effects(root) {
+      return lineageEffects(root);
+    },
+    async ledgerVersion(root) {
+      return ledgerVersion(root);
+    },
+    async snapshot(id, at) {
+      return (runs.get(id)?.snapshots ?? []).findLast((snapshot) => snapshot.seq <= at);
+    },
+    async answer(key) {
+      return answers.get(key);
+    },
+    payloads: {
+      async put(added) {
+        keep(added, now());
+      },
+      async get(digest) {
+        return payloads.get(digest)?.payload;
+      },
+      async many(digests) {
+        const found = new Map<Sha256, Payload>();
+        for (const digest of digests) {
+          const row = payloads.get(digest);
+          if (row !== undefined) found.set(digest, row.payload);
+        }
+        return found;
+      },
+      async missing(digests) {
+        return [...new Set(digests)].filter((digest) => !payloads.has(digest));
+      },
+      async sweep(olderThan) {
+        let swept = 0;
+        for (const [digest, row] of payloads) {
+          if (row.looseSince === undefined || row.looseSince >= olderThan) continue;
+          payloads.delete(digest);
+          swept += 1;
+        }
+        return swept;
+      },
+    },
+    machines: {
+      async put(digest, machine) {
+        if (!machines.has(digest)) machines.set(digest, machine);
+      },
+      async get(digest) {
+        return machines.get(digest);
+      },
+    },
+    workers: {
+      async seen(worker) {
+        const before = workers.get(worker.workerId);
+        workers.set(worker.workerId, { ...worker, firstSeenAt: before?.firstSeenAt ?? worker.firstSeenAt });
+      },
+      async list() {
+        return [...workers.values()].sort((a, b) => b.seenAt - a.seenAt || compare(a.workerId, b.workerId));
+      },
+    },
+    async close() {},
+  };
+}
+
+/** Texts by their UTF-8 bytes, as both databases sort them here. */
+function compare(a: number | string, b: number | string): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
+}
+
+const byKey = (a: EffectRecord, b: EffectRecord) =>
+  a.intentSeq - b.intentSeq || compare(a.stepKey, b.stepKey) || a.generation - b.generation;
+
+const statusOf = (record: RunRecord, judged: JudgedAt | undefined) =>
+  judged === undefined ? record.state.status : statusNow(record, judged.now, judged.judgedFrom);
+
+function sortValue(
+  record: RunRecord,
+  sort: RunPageAsk['sort'],
+  judged: JudgedAt | undefined,
+): number | string {
+  switch (sort) {
+    case 'updated':
+      return record.updatedAt;
+    case 'created':
+      return record.createdAt;
+    case 'agent':
+      return record.state.agent;
+    case 'status':
+      return statusOf(record, judged);
+  }
+}
+
+function matches(filter: RunFilter, judged: JudgedAt | undefined): (run: RunRecord) => boolean {
+  const q = filter.q?.toLowerCase();
+  const failure = filter.failure?.toLowerCase();
+  return (run) =>
+    (filter.status === undefined || filter.status.includes(statusOf(run, judged))) &&
+    (filter.agent === undefined || filter.agent.includes(run.state.agent)) &&
+    (filter.tag === undefined || filter.tag.every((tag) => run.state.tags.includes(tag))) &&
+    (q === undefined || searchText(run).includes(q)) &&
+    (filter.from === undefined || run.createdAt >= filter.from) &&
+    (filter.to === undefined || run.createdAt < filter.to) &&
+    (failure === undefined || failureText(run).toLowerCase().includes(failure)) &&
+    (filter.root === undefined || run.root === filter.root);
+}

@@ -1,0 +1,1041 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  epoch,
+  epochMs,
+  leaseId,
+  machineDigest,
+  questionId,
+  type RunId,
+  runId,
+  seq,
+  sha256,
+  stepKey,
+  workerId,
+} from '@/lib/core/events/ids';
+import type { EventBody } from '@/lib/core/events/run-event';
+import type { Machine } from '@/lib/core/machine/machine';
+import type { CheckpointRecord, QuestionRecord, RunRecord, RunStatus } from '@/lib/core/projections/records';
+import { assertDefined } from '@/lib/core/shared/assert';
+import type {
+  AnswerRecord,
+  BatchRecord,
+  RunFilter,
+  RunMoved,
+  Store,
+  WriteContext,
+} from '@/lib/usecases/ports';
+import {
+  append,
+  appendTo,
+  digest,
+  effectRecord,
+  message,
+  newRunRecord,
+  payload,
+  queued,
+  refOf,
+  stepRecord,
+  stepStarted,
+} from './store-rows';
+
+export interface OpenedStore {
+  readonly store: Store;
+  /** Closes the store and opens its data again; absent where nothing survives. */
+  readonly reopen?: () => Promise<Store>;
+  readonly close: () => Promise<void>;
+}
+
+const DAY = 86_400_000;
+const awkward =
+  'nul \u0000 · lone \ud800 and \udfff · pair 😀 · esc \u001b[31m · rtl \u202e · "quoted" \\ \n end';
+
+/** What every store promises, whatever it is made of. `open` gives an empty one for each test; `durable`: it has `reopen`. */
+export function storeContract(kind: { readonly durable: boolean }, open: () => Promise<OpenedStore>): void {
+  let opened: OpenedStore;
+  let store: Store;
+  beforeEach(async () => {
+    opened = await open();
+    store = opened.store;
+  });
+  afterEach(() => opened.close());
+
+  const contextOf = async (
+    id: string,
+    ask: Partial<Parameters<Store['commit']>[0]> = {},
+  ): Promise<WriteContext> => {
+    const seen = await store.commit<WriteContext, never>({
+      ...ask,
+      runId: runId(id),
+      decide: (context) => ({ ok: true, value: { value: context, change: undefined } }),
+    });
+    if (!seen.ok) throw new Error('looking is never refused');
+    return seen.value;
+  };
+  const heads = async (id: string) =>
+    (await store.events(runId(id), { limit: 10_000 })).map((event) => event.seq);
+
+  describe('commit', () => {
+    it('stores a new run and gives it back as it was written', async () => {
+      const record = newRunRecord('run_a', {
+        parent: { runId: runId('run_p'), seq: seq(7), mode: 'fork' },
+        root: runId('run_root'),
+        home: 'mirror',
+        source: 'langgraph',
+        epoch: epoch(3),
+        lastBatch: 2,
+        inDoubt: 1,
+        updatedAt: epochMs(2_000),
+        lease: {
+          leaseId: leaseId('lease_1'),
+          workerId: workerId('w1'),
+          epoch: epoch(3),
+          since: epochMs(1_500),
+          expiresAt: epochMs(16_500),
+          leaseMs: 15_000,
+          mode: 'resume',
+        },
+      });
+      await append(store, 'run_a', { run: record, bodies: [queued] });
+      const expected = { ...record, headSeq: seq(1), state: { ...record.state, seq: seq(1) } };
+      expect(await store.run(runId('run_a'))).toEqual(expected);
+      expect((await contextOf('run_a')).run).toEqual(expected);
+      expect(await store.run(runId('run_missing'))).toBeUndefined();
+    });
+
+    it('gives events gapless seqs from 1 and returns each as it was written', async () => {
+      const text = payload(JSON.stringify('hello'));
+      const bodies: readonly EventBody[] = [
+        queued,
+        message(text),
+        stepStarted('plan#1/create_refund#1', effectRecord(runId('run_a'), stepKey('k')).intent),
+        { kind: 'value.recorded', key: stepKey('plan#1/$random#1'), of: 'random', value: 0.25 },
+        { kind: 'run.failed', cause: 'error', error: { type: 'TypeError', message: awkward } },
+      ];
+      await append(store, 'run_a', { bodies: bodies.slice(0, 2), payloads: [text] });
+      await append(store, 'run_a', { bodies: bodies.slice(2) });
+      const events = await store.events(runId('run_a'), { limit: 100 });
+      expect(events.map((event) => event.seq)).toEqual([1, 2, 3, 4, 5]);
+      for (const [i, body] of bodies.entries()) {
+        const { at, ...event }: { readonly at?: number } = events[i] ?? {};
+        expect(event).toEqual({ runId: 'run_a', seq: i + 1, epoch: 1, by: 'worker', version: 1, ...body });
+        expect(Math.abs(Number(at) - store.clock.now())).toBeLessThan(60_000);
+      }
+      expect(events[0]).not.toHaveProperty('inherited');
+    });
+
+    it('keeps an older version and the origin of an inherited event', async () => {
+      await store.commit<void, never>({
+        runId: runId('run_f'),
+        decide: (context) => {
+          const change = appendTo(runId('run_f'), context, { bodies: [queued, queued] });
+          const events = change.events.map((event, i) => ({
+            ...event,
+            version: i === 0 ? 0 : 1,
+            ...(i === 1 ? { inherited: { runId: runId('run_p'), seq: seq(41) } } : {}),
+          }));
+          return { ok: true, value: { value: undefined, change: { ...change, events } } };
+        },
+      });
+      const [older, copied] = await store.events(runId('run_f'), { limit: 10 });
+      expect(older).toMatchObject({ version: 0 });
+      expect(copied).toMatchObject({ version: 1, inherited: { runId: 'run_p', seq: 41 } });
+    });
+
+    it('writes nothing when the decision refuses', async () => {
+      const refused = await store.commit<void, 'no'>({
+        runId: runId('run_a'),
+        decide: () => ({ ok: false, problem: 'no' }),
+      });
+      expect(refused).toEqual({ ok: false, problem: 'no' });
+      expect(await store.run(runId('run_a'))).toBeUndefined();
+    });
+
+    it('rejects when the decision throws, writes nothing, and goes on', async () => {
+      await expect(
+        store.commit({
+          runId: runId('run_a'),
+          decide: () => {
+            throw new Error('a bug');
+          },
+        }),
+      ).rejects.toThrow('a bug');
+      expect(await append(store, 'run_a', { bodies: [queued] })).toBe(1);
+    });
+
+    it('refuses seqs that do not follow the head, as a broken invariant', async () => {
+      await append(store, 'run_a', { bodies: [queued] });
+      const wrong = store.commit<void, never>({
+        runId: runId('run_a'),
+        decide: (context) => {
+          const change = appendTo(runId('run_a'), context, { bodies: [queued] });
+          return {
+            ok: true,
+            value: {
+              value: undefined,
+              change: { ...change, events: change.events.map((event) => ({ ...event, seq: seq(5) })) },
+            },
+          };
+        },
+      });
+      await expect(wrong).rejects.toThrow(/does not follow/);
+      expect(await heads('run_a')).toEqual([1]);
+    });
+
+    it('does not fail the neighbours of a failing commit', async () => {
+      const all = await Promise.allSettled(
+        Array.from({ length: 12 }, (_, i) =>
+          i === 5
+            ? store.commit({
+                runId: runId('run_bad'),
+                decide: (context) => {
+                  const change = appendTo(runId('run_bad'), context, { bodies: [queued] });
+                  // No column takes this: the database refuses it, not the decision.
+                  const run = { ...change.run, createdAt: Number.NaN as RunRecord['createdAt'] };
+                  return {
+                    ok: true,
+                    value: {
+                      value: undefined,
+                      change: { ...change, run: !kind.durable ? { ...run, headSeq: seq(9) } : run },
+                    },
+                  };
+                },
+              })
+            : append(store, `run_${i}`, { bodies: [queued] }),
+        ),
+      );
+      expect(all.map((one) => one.status)).toEqual(
+        Array.from({ length: 12 }, (_, i) => (i === 5 ? 'rejected' : 'fulfilled')),
+      );
+      expect((await store.runs({ filter: {}, sort: 'created', descending: false, limit: 50 })).total).toBe(
+        11,
+      );
+      expect(await store.run(runId('run_bad'))).toBeUndefined();
+    });
+
+    it('answers the same batch with the batch that was stored, and a later or earlier one with none', async () => {
+      const record: BatchRecord = {
+        epoch: epoch(1),
+        batch: 1,
+        digest: digest('b1'),
+        firstSeq: seq(1),
+        headSeq: seq(2),
+        seenSeq: seq(0),
+      };
+      await append(store, 'run_a', {
+        bodies: [queued, queued],
+        run: { lastBatch: 1 },
+        rest: { batch: record },
+      });
+      const batchOf = async (e: number, batch: number) =>
+        (await contextOf('run_a', { batch: { epoch: epoch(e), batch } })).batch;
+      expect(await batchOf(1, 1)).toEqual(record);
+      expect(await batchOf(1, 2)).toBeUndefined();
+      expect(await batchOf(2, 1)).toBeUndefined();
+      await append(store, 'run_a', { run: { epoch: epoch(2), lastBatch: 0 } });
+      expect(await batchOf(1, 1)).toEqual(record);
+      expect(await batchOf(0, 1)).toBeUndefined();
+    });
+
+    it('keeps an answer under its key, first for decisions and then for reads', async () => {
+      const answer: AnswerRecord = {
+        key: 'command:c1',
+        runId: runId('run_a'),
+        requestDigest: digest('r'),
+        answer: JSON.stringify({ text: awkward }),
+        at: epochMs(5),
+      };
+      expect((await contextOf('run_a', { answerKey: 'command:c1' })).answer).toBeUndefined();
+      await append(store, 'run_a', { bodies: [queued], rest: { answers: [answer] } });
+      expect((await contextOf('run_a', { answerKey: 'command:c1' })).answer).toEqual(answer);
+      expect(await store.answer('command:c1')).toEqual(answer);
+      expect(await store.answer('command:c2')).toBeUndefined();
+    });
+
+    it('S11 gives one of many claims under one key, on different runs at once, and the others its answer', async () => {
+      const claim = (i: number) =>
+        store.commit<string, never>({
+          runId: runId(`run_${i}`),
+          answerKey: 'claim:x',
+          decide: (context) => {
+            if (context.answer !== undefined)
+              return { ok: true, value: { value: context.answer.answer, change: undefined } };
+            const answer: AnswerRecord = {
+              key: 'claim:x',
+              runId: runId(`run_${i}`),
+              requestDigest: digest('x'),
+              answer: `run_${i}`,
+              at: context.now,
+            };
+            return {
+              ok: true,
+              value: {
+                value: answer.answer,
+                change: appendTo(runId(`run_${i}`), context, {
+                  bodies: [queued],
+                  rest: { answers: [answer] },
+                }),
+              },
+            };
+          },
+        });
+      const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => claim(i)));
+      expect(new Set(answers.map((one) => (one.ok ? one.value : 'refused'))).size).toBe(1);
+      expect((await store.runs({ filter: {}, sort: 'created', descending: false, limit: 50 })).total).toBe(1);
+    });
+
+    it('collects what the console appended after a seq', async () => {
+      await append(store, 'run_a', { bodies: [queued], by: 'console' });
+      await append(store, 'run_a', { bodies: [queued, queued] });
+      await append(store, 'run_a', {
+        bodies: [{ kind: 'command.ended', commandId: 'c' as never, outcome: 'done' }],
+        by: 'console',
+      });
+      await append(store, 'run_a', { bodies: [queued] });
+      const others = async (after: number) =>
+        (await contextOf('run_a', { othersAfter: seq(after) })).others.map((event) => event.seq);
+      expect(await others(0)).toEqual([1, 4]);
+      expect(await others(1)).toEqual([4]);
+      expect(await others(4)).toEqual([]);
+      expect((await contextOf('run_a')).others).toEqual([]);
+    });
+
+    it('names the payloads that are not stored', async () => {
+      const [here, gone] = [payload('"here"'), payload('"gone"')];
+      await store.payloads.put([here]);
+      const asked = [here.sha256, gone.sha256, gone.sha256];
+      expect((await contextOf('run_a', { payloads: asked })).missingPayloads).toEqual([gone.sha256]);
+      expect(await store.payloads.missing(asked)).toEqual([gone.sha256]);
+    });
+
+    it('tells the feed after a commit, once, and not after a refusal', async () => {
+      const moved: RunMoved[] = [];
+      const stop = store.feed.subscribe((change) => moved.push(change));
+      await append(store, 'run_a', { bodies: [queued, queued] });
+      await store.commit<void, 'no'>({ runId: runId('run_a'), decide: () => ({ ok: false, problem: 'no' }) });
+      stop();
+      await append(store, 'run_a', { bodies: [queued] });
+      expect(moved).toEqual([{ runId: 'run_a', headSeq: 2, status: 'running' }]);
+    });
+
+    it('serialises appends of one run that race, without a gap', async () => {
+      await Promise.all(
+        Array.from({ length: 30 }, () => append(store, 'run_a', { bodies: [queued, queued] })),
+      );
+      expect(await heads('run_a')).toEqual(Array.from({ length: 60 }, (_, i) => i + 1));
+      expect((await store.run(runId('run_a')))?.headSeq).toBe(60);
+    });
+
+    it('takes 200 commits of 40 runs at once', async () => {
+      const done = await Promise.all(
+        Array.from({ length: 200 }, (_, i) => {
+          const body = payload(JSON.stringify(`value ${i}`));
+          return append(store, `run_${i % 40}`, { bodies: [message(body)], payloads: [body] });
+        }),
+      );
+      expect(done.filter((head) => head === 5)).toHaveLength(40);
+      const { items, total } = await store.runs({
+        filter: {},
+        sort: 'created',
+        descending: false,
+        limit: 100,
+      });
+      expect(total).toBe(40);
+      expect(items.every((run) => run.headSeq === 5)).toBe(true);
+    });
+
+    if (kind.durable)
+      it('has everything that it acknowledged after it was closed and opened again', async () => {
+        const body = payload(JSON.stringify(awkward));
+        await append(store, 'run_a', {
+          bodies: [message(body)],
+          payloads: [body],
+          rest: { steps: [stepRecord('plan#1/a#1')] },
+        });
+        store = await assertDefined(opened.reopen, 'a durable store is opened again')();
+        expect(await heads('run_a')).toEqual([1]);
+        expect((await store.payloads.get(body.sha256))?.body).toEqual(body.body);
+        expect(await store.steps(runId('run_a'))).toHaveLength(1);
+        expect(await append(store, 'run_a', { bodies: [queued] })).toBe(2);
+      });
+  });
+
+  describe('the ledger of a lineage', () => {
+    const key = stepKey('refund#1/create_refund#1');
+    const root = runId('run_root');
+    const race = (id: string) =>
+      store.commit<number, { readonly owner: RunId }>({
+        runId: runId(id),
+        root,
+        effectKeys: [key],
+        decide: (context) => {
+          const open = context.effects[0];
+          if (open !== undefined) return { ok: false, problem: { owner: open.runId } };
+          const change = appendTo(runId(id), context, {
+            run: { root },
+            bodies: [stepStarted(key, effectRecord(root, key).intent)],
+            rest: { effects: [effectRecord(root, key, { runId: runId(id) })] },
+          });
+          return { ok: true, value: { value: context.ledgerVersion, change } };
+        },
+      });
+
+    it('lets one of the runs that race for one effect have it, and shows the others whose it is', async () => {
+      await append(store, 'run_root', { bodies: [queued] });
+      const results = await Promise.all(['run_root', 'fork_1', 'fork_2', 'fork_3', 'fork_4'].map(race));
+      const winners = results.filter((one) => one.ok);
+      expect(winners).toHaveLength(1);
+      const [effect, ...more] = await store.effects(root);
+      expect(more).toEqual([]);
+      expect(results.filter((one) => !one.ok)).toEqual(
+        Array.from({ length: 4 }, () => ({ ok: false, problem: { owner: effect?.runId } })),
+      );
+    });
+
+    it('raises its version with every change of an effect, on the root, whichever run changes it', async () => {
+      await append(store, 'run_root', { bodies: [queued] });
+      expect(await store.ledgerVersion(root)).toBe(0);
+      await race('fork_1');
+      expect(await store.ledgerVersion(root)).toBe(1);
+      expect((await store.run(root))?.ledgerVersion).toBe(1);
+      expect((await contextOf('fork_1')).ledgerVersion).toBe(1);
+      await append(store, 'run_root', {
+        rest: { effects: [effectRecord(root, key, { status: 'confirmed', receipt: 're_1' })] },
+      });
+      expect((await contextOf('run_root')).ledgerVersion).toBe(2);
+      await append(store, 'run_root', { bodies: [queued] });
+      expect((await store.run(root))?.ledgerVersion).toBe(2);
+      expect(await store.ledgerVersion(runId('run_other'))).toBe(0);
+    });
+
+    it('shows a decision the asked keys in every generation, or all, or none', async () => {
+      const other = stepKey('mail#1/send#1');
+      await append(store, 'run_root', {
+        bodies: [queued],
+        rest: {
+          effects: [
+            effectRecord(root, key),
+            effectRecord(root, key, { generation: 2, intentSeq: seq(2) }),
+            effectRecord(root, other, { intentSeq: seq(3) }),
+          ],
+        },
+      });
+      const keys = async (effectKeys?: readonly (typeof key)[] | 'all') =>
+        (await contextOf('run_root', effectKeys === undefined ? {} : { effectKeys })).effects.map(
+          (effect) => `${effect.stepKey} ${effect.generation}`,
+        );
+      expect(await keys([key])).toEqual([`${key} 1`, `${key} 2`]);
+      expect(await keys('all')).toEqual([`${key} 1`, `${key} 2`, `${other} 1`]);
+      expect(await keys([])).toEqual([]);
+      expect(await keys()).toEqual([]);
+    });
+  });
+
+  describe('payloads', () => {
+    const values = {
+      'U+0000, lone surrogates and controls': JSON.stringify(awkward),
+      'raw bytes of every value': Uint8Array.from({ length: 256 }, (_, i) => i),
+      'nothing at all': new Uint8Array(),
+      'S24 a value of 3 MB': JSON.stringify('x'.repeat(3_000_000)),
+      'S36 a line of 300 KB with U+0000': new TextEncoder().encode(`\u0000${'long line '.repeat(30_000)}`),
+    };
+    it.each(Object.entries(values))('keeps %s byte for byte', async (_, content) => {
+      const kept = payload(content, typeof content === 'string' ? 'json' : 'bytes');
+      const inCommit = payload(new Uint8Array([...kept.body.slice(0, 1_000), 1]), 'bytes');
+      await store.payloads.put([kept]);
+      await append(store, 'run_a', { bodies: [message(kept), message(inCommit)], payloads: [inCommit] });
+      for (const one of [kept, inCommit]) {
+        const found = await store.payloads.get(one.sha256);
+        expect(found).toMatchObject(refOf(one));
+        expect(found?.body.byteLength).toBe(one.bytes);
+        expect(found !== undefined && digest(found.body)).toBe(one.sha256);
+      }
+      const [event] = await store.events(runId('run_a'), { limit: 1 });
+      expect(event).toMatchObject({ message: refOf(kept) });
+    });
+
+    it('stores a content once and leaves what is there', async () => {
+      const first = payload('"same"', 'json');
+      await store.payloads.put([first, first]);
+      await store.payloads.put([{ ...first, codec: 'text' }]);
+      expect((await store.payloads.get(first.sha256))?.codec).toBe('json');
+    });
+
+    it('gives many at once, and nothing for what is not there', async () => {
+      const some = Array.from({ length: 30 }, (_, i) => payload(JSON.stringify(i)));
+      await store.payloads.put(some);
+      const found = await store.payloads.many([...some.map((one) => one.sha256), digest('gone')]);
+      expect(found.size).toBe(30);
+      for (const one of some) expect(found.get(one.sha256)).toMatchObject(refOf(one));
+      expect(await store.payloads.get(digest('gone'))).toBeUndefined();
+      expect((await store.payloads.many([])).size).toBe(0);
+    });
+
+    it('sweeps what no event refers to once it is older, and nothing else', async () => {
+      const [early, used, late, alone] = ['early', 'used', 'late', 'alone'].map((text) =>
+        payload(JSON.stringify(text)),
+      ) as [
+        ReturnType<typeof payload>,
+        ReturnType<typeof payload>,
+        ReturnType<typeof payload>,
+        ReturnType<typeof payload>,
+      ];
+      await store.payloads.put([early, late]);
+      await append(store, 'run_a', { bodies: [message(used), message(late)], payloads: [used, alone] });
+      await store.payloads.put([used]);
+      expect(await store.payloads.sweep(epochMs(store.clock.now() - DAY))).toBe(0);
+      expect(await store.payloads.sweep(epochMs(store.clock.now() + DAY))).toBe(2);
+      expect(await store.payloads.missing([early, used, late, alone].map((one) => one.sha256))).toEqual([
+        early.sha256,
+        alone.sha256,
+      ]);
+      expect(await store.payloads.sweep(epochMs(store.clock.now() + DAY))).toBe(0);
+    });
+
+    it('keeps a payload that was uploaded first and referred to later', async () => {
+      const one = payload('"later"');
+      await store.payloads.put([one]);
+      await append(store, 'run_a', { bodies: [message(one)] }, { payloads: [one.sha256] });
+      expect(await store.payloads.sweep(epochMs(store.clock.now() + DAY))).toBe(0);
+      expect(await store.payloads.get(one.sha256)).toBeDefined();
+    });
+  });
+
+  describe('rows of a run', () => {
+    it('keeps a step unique by line and key, with its first startedSeq, and gives it whole', async () => {
+      const key = 'plan#1/search#1';
+      const full = stepRecord(key, {
+        startedSeq: seq(2),
+        error: { type: 'Error', message: awkward },
+        intent: effectRecord(runId('run_a'), stepKey(key)).intent,
+        source: { runId: runId('run_p'), seq: seq(3) },
+        result: refOf(payload('1')),
+      });
+      await append(store, 'run_a', {
+        bodies: [queued, queued],
+        rest: { steps: [stepRecord(key, { startedSeq: seq(2), status: 'running' })] },
+      });
+      await append(store, 'run_a', {
+        rest: {
+          steps: [
+            { ...full, startedSeq: seq(9) },
+            stepRecord(key, { line: 1, startedSeq: seq(2) }),
+            stepRecord('plan#1/other#1', { startedSeq: seq(1) }),
+          ],
+        },
+      });
+      const steps = await store.steps(runId('run_a'));
+      expect(steps.map((step) => [step.stepKey, step.line, step.startedSeq])).toEqual([
+        ['plan#1/other#1', 0, 1],
+        [key, 0, 2],
+        [key, 1, 2],
+      ]);
+      expect(steps[1]).toEqual(full);
+      expect((await store.step(runId('run_a'), stepKey(key))).map((step) => step.line)).toEqual([0, 1]);
+      expect(await store.step(runId('run_a'), stepKey('none'))).toEqual([]);
+    });
+
+    it('pages steps by startedSeq and never splits the steps of one seq', async () => {
+      const steps = [1, 2, 2, 3, 4].map((at, i) => stepRecord(`plan#1/s${i}#1`, { startedSeq: seq(at) }));
+      await append(store, 'run_a', { bodies: [queued], rest: { steps } });
+      const page = async (after: number, limit?: number) =>
+        (
+          await store.steps(runId('run_a'), { after: seq(after), ...(limit === undefined ? {} : { limit }) })
+        ).map((step) => step.startedSeq);
+      expect(await page(0, 2)).toEqual([1, 2, 2]);
+      expect(await page(2, 2)).toEqual([3, 4]);
+      expect(await page(0, 50)).toEqual([1, 2, 2, 3, 4]);
+      expect(await page(4, 2)).toEqual([]);
+      expect(await page(3)).toEqual([4]);
+    });
+
+    it('counts the keys in force on a path, and gives every line of some keys', async () => {
+      const row = (key: string, line: number, at: number) => stepRecord(key, { line, startedSeq: seq(at) });
+      const [a, b, c] = ['plan#1/a#1', 'plan#1/b#1', `plan#1/${awkward}#1`];
+      const steps = [row(a, 0, 1), row(b, 0, 2), row(a, 1, 5), row(c, 1, 6)];
+      await append(store, 'run_a', { bodies: [queued], rest: { steps } });
+      const id = runId('run_a');
+      const count = (...path: readonly (readonly [number, number])[]) =>
+        store.stepCount(
+          id,
+          path.map(([from, to]) => ({ from: seq(from), to: seq(to) })),
+        );
+      expect(await count([1, 9])).toBe(4);
+      expect(await count([1, 2], [4, 9])).toBe(3);
+      expect(await count([1, 1], [6, 9])).toBe(2);
+      expect(await count()).toBe(0);
+      expect(await store.stepCount(runId('none'), [{ from: seq(1), to: seq(9) }])).toBe(0);
+      const of = async (...keys: readonly string[]) =>
+        (await store.stepsOf(id, keys.map(stepKey))).map((step) => [step.stepKey, step.line]);
+      expect(await of(a, c, 'none')).toEqual([
+        [a, 0],
+        [a, 1],
+        [c, 1],
+      ]);
+      expect(await of()).toEqual([]);
+    });
+
+    it('gives the newest snapshot at or before a seq', async () => {
+      const snapshot = (at: number) => ({
+        seq: seq(at),
+        line: at % 2,
+        state: { ...newRunRecord('run_a').state, seq: seq(at), agent: awkward },
+      });
+      await append(store, 'run_a', {
+        bodies: Array.from({ length: 9 }, () => queued),
+        rest: { snapshots: [snapshot(3), snapshot(6)] },
+      });
+      expect(await store.snapshot(runId('run_a'), seq(2))).toBeUndefined();
+      expect(await store.snapshot(runId('run_a'), seq(3))).toEqual(snapshot(3));
+      expect(await store.snapshot(runId('run_a'), seq(5))).toEqual(snapshot(3));
+      expect(await store.snapshot(runId('run_a'), seq(100))).toEqual(snapshot(6));
+    });
+
+    it('lists checkpoints by seq and questions by when they were asked, each in its newest form', async () => {
+      const checkpoint = (at: number): CheckpointRecord => ({
+        id: `cp_${at}`,
+        n: at,
+        line: 0,
+        seq: seq(at),
+        entrySeq: seq(1),
+        othersSeq: seq(0),
+        name: `after ${awkward}`,
+        trigger: 'manual',
+        visit: 'plan#1',
+        at: epochMs(at),
+      });
+      const question = (id: string, at: number): QuestionRecord => ({
+        questionId: questionId(id),
+        stepKey: stepKey('ask#1/q#1'),
+        line: 0,
+        question: refOf(payload('"q"')),
+        questionDigest: digest('q'),
+        askedSeq: seq(at),
+        askedAt: epochMs(at),
+        status: 'open',
+      });
+      await append(store, 'run_a', {
+        bodies: [queued, queued, queued],
+        rest: {
+          checkpoints: [checkpoint(3), checkpoint(2)],
+          questions: [question('q2', 3), question('q1', 1)],
+        },
+      });
+      const answered: QuestionRecord = {
+        ...question('q1', 1),
+        status: 'answered',
+        answeredBy: 'ann',
+        answer: refOf(payload('"yes"')),
+      };
+      await append(store, 'run_a', { rest: { questions: [answered] } });
+      expect(await store.checkpoints(runId('run_a'))).toEqual([checkpoint(2), checkpoint(3)]);
+      expect(await store.questions(runId('run_a'))).toEqual([answered, question('q2', 3)]);
+      expect(await store.checkpoints(runId('run_b'))).toEqual([]);
+    });
+
+    it('gives a checkpoint as it was written where its own event says the same, and where it says something else', async () => {
+      const saved: EventBody = {
+        kind: 'checkpoint.saved',
+        trigger: 'before-effect',
+        visit: 'plan#1',
+        name: awkward,
+        entrySeq: seq(1),
+        othersSeq: seq(0),
+        intentSeq: seq(3),
+      };
+      const written: CheckpointRecord[] = [];
+      await append(store, 'run_a', (context) => {
+        const { kind: _, ...says } = saved;
+        const same: CheckpointRecord = { id: 'cp_2', n: 1, line: 4, seq: seq(2), at: context.now, ...says };
+        const other: CheckpointRecord = { ...same, id: 'cp_3', n: 2, seq: seq(3), name: 'another name' };
+        written.splice(0, 2, same, other);
+        return { bodies: [queued, saved, saved], rest: { checkpoints: [same, other] } };
+      });
+      expect(await store.checkpoints(runId('run_a'))).toEqual(written);
+    });
+
+    it('gives events between two seqs, of some kinds, from either end', async () => {
+      const body = payload('"m"');
+      const bodies = Array.from({ length: 12 }, (_, i) => (i % 3 === 0 ? message(body) : queued));
+      await append(store, 'run_a', { bodies, payloads: [body] });
+      const range = async (
+        ask: Omit<Parameters<Store['events']>[1], 'limit'> & { readonly limit?: number },
+      ) => (await store.events(runId('run_a'), { limit: 100, ...ask })).map((event) => event.seq);
+      expect(await range({ after: seq(3), before: seq(7) })).toEqual([4, 5, 6]);
+      expect(await range({ kinds: ['message.appended'] })).toEqual([1, 4, 7, 10]);
+      expect(await range({ kinds: ['message.appended', 'run.queued'], limit: 3 })).toEqual([1, 2, 3]);
+      expect(await range({ descending: true, limit: 2 })).toEqual([12, 11]);
+      expect(
+        await range({ descending: true, before: seq(8), kinds: ['message.appended'], limit: 2 }),
+      ).toEqual([7, 4]);
+      const manyKinds = [
+        'run.queued',
+        'run.paused',
+        'run.failed',
+        'run.cancelled',
+        'state.entered',
+        'state.left',
+        'step.started',
+        'step.failed',
+        'step.completed',
+        'api.recovered',
+      ] as const;
+      expect(await range({ kinds: manyKinds, after: seq(3), limit: 3 })).toEqual([5, 6, 8]);
+      expect(await range({ kinds: [] })).toEqual([]);
+      expect(await store.events(runId('none'), { limit: 5 })).toEqual([]);
+    });
+
+    it('gives only the intents among the steps that started, where those are asked for', async () => {
+      const intent = effectRecord(runId('run_a'), stepKey('k')).intent;
+      const bodies = [stepStarted('plan#1/a#1'), stepStarted('plan#1/b#1', intent), queued];
+      await append(store, 'run_a', { bodies });
+      const range = async (ask: Omit<Parameters<Store['events']>[1], 'limit'>) =>
+        (await store.events(runId('run_a'), { limit: 9, ...ask })).map((event) => event.seq);
+      expect(await range({ kinds: ['step.started', 'run.queued'], intents: true })).toEqual([2, 3]);
+      expect(await range({ kinds: ['step.started'], intents: true })).toEqual([2]);
+      expect(await range({ kinds: ['step.started'] })).toEqual([1, 2]);
+    });
+
+    it('counts events, intents, errors and checkpoints in even buckets', async () => {
+      const failed: EventBody = {
+        kind: 'step.failed',
+        stepKey: stepKey('k'),
+        attempt: 1,
+        failure: 'error',
+        error: { type: 'E', message: 'm' },
+        final: true,
+      };
+      const saved: EventBody = {
+        kind: 'checkpoint.saved',
+        trigger: 'manual',
+        visit: 'plan#1',
+        name: 'n',
+        entrySeq: seq(1),
+        othersSeq: seq(0),
+      };
+      const intent = effectRecord(runId('run_a'), stepKey('k')).intent;
+      await append(store, 'run_a', {
+        bodies: [
+          queued,
+          stepStarted('k', intent),
+          stepStarted('l'),
+          failed,
+          saved,
+          queued,
+          failed,
+          saved,
+          saved,
+          queued,
+        ],
+      });
+      const counted = (await store.buckets(runId('run_a'), 3)).map(
+        ({ fromSeq, toSeq, events, effects, errors, checkpoints }) => [
+          fromSeq,
+          toSeq,
+          events,
+          effects,
+          errors,
+          checkpoints,
+        ],
+      );
+      expect(counted).toEqual([
+        [1, 3, 3, 1, 0, 0],
+        [4, 6, 3, 0, 1, 1],
+        [7, 10, 4, 0, 1, 2],
+      ]);
+      const many = await store.buckets(runId('run_a'), 400);
+      expect(many).toHaveLength(10);
+      expect(many.every((bucket) => bucket.fromAt === bucket.toAt && bucket.events === 1)).toBe(true);
+      expect(await store.buckets(runId('none'), 3)).toEqual([]);
+    });
+  });
+
+  describe('lists of runs', () => {
+    const make = async (
+      id: string,
+      over: {
+        agent?: string;
+        status?: RunStatus;
+        tags?: readonly string[];
+        created?: number;
+        updated?: number;
+        failure?: string;
+      },
+    ) => {
+      const base = newRunRecord(id);
+      await append(store, id, {
+        bodies: [queued],
+        run: {
+          createdAt: epochMs(over.created ?? 1_000),
+          updatedAt: epochMs(over.updated ?? 1_000),
+          state: {
+            ...base.state,
+            agent: over.agent ?? 'refund-desk',
+            status: over.status ?? 'running',
+            tags: over.tags ?? [],
+            ...(over.failure === undefined
+              ? {}
+              : {
+                  failure: {
+                    cause: 'error',
+                    error: { type: 'TypeError', message: over.failure },
+                    seq: seq(1),
+                  },
+                }),
+          },
+        },
+      });
+    };
+    const ids = async (filter: RunFilter) =>
+      (await store.runs({ filter, sort: 'created', descending: false, limit: 100 })).items.map(
+        (run) => run.runId,
+      );
+
+    it('filters by status, agent, tag, text, failure, time and lineage', async () => {
+      await make('run_A', {
+        status: 'failed',
+        tags: ['prod', 'eu'],
+        failure: `Card 50%_off DECLINED ${awkward}`,
+        created: 100,
+      });
+      await make('run_B', { agent: 'Mail_Bot', tags: ['production'], created: 200 });
+      await make('run_C', { status: 'waiting', tags: ['prod'], created: 300 });
+      expect(await ids({})).toEqual(['run_A', 'run_B', 'run_C']);
+      expect(await ids({ status: ['failed', 'waiting'] })).toEqual(['run_A', 'run_C']);
+      expect(await ids({ agent: ['Mail_Bot'] })).toEqual(['run_B']);
+      expect(await ids({ tag: ['prod'] })).toEqual(['run_A', 'run_C']);
+      expect(await ids({ tag: ['prod', 'eu'] })).toEqual(['run_A']);
+      expect(await ids({ q: 'RUN_b' })).toEqual(['run_B']);
+      expect(await ids({ q: 'mail_bot' })).toEqual(['run_B']);
+      expect(await ids({ q: 'declined' })).toEqual(['run_A']);
+      expect(await ids({ q: 'EU' })).toEqual(['run_A']);
+      expect(await ids({ q: '%' })).toEqual(['run_A']);
+      expect(await ids({ q: 'run%a' })).toEqual([]);
+      expect(await ids({ failure: '50%_OFF declined' })).toEqual(['run_A']);
+      expect(await ids({ failure: 'typeerror' })).toEqual(['run_A']);
+      expect(await ids({ failure: '\u0000 · lone \ud800' })).toEqual(['run_A']);
+      expect(await ids({ from: epochMs(200) })).toEqual(['run_B', 'run_C']);
+      expect(await ids({ to: epochMs(200) })).toEqual(['run_A']);
+      expect(await ids({ root: runId('run_C') })).toEqual(['run_C']);
+      expect(await ids({ status: ['failed'], tag: ['prod'], q: 'refund' })).toEqual(['run_A']);
+    });
+
+    it.each(['updated', 'created', 'agent', 'status'] as const)(
+      'pages by %s in both directions without losing or repeating a run',
+      async (sort) => {
+        const statuses: readonly RunStatus[] = ['running', 'failed', 'completed'];
+        for (let i = 0; i < 23; i += 1)
+          await make(`run_${i}`, {
+            agent: ['b', 'a', 'Z', 'é', '\u{1f600}', '\uffee'][i % 6] ?? 'x',
+            status: statuses[i % 3] ?? 'running',
+            created: 1_000 + (i % 5),
+            updated: 2_000 - (i % 7),
+          });
+        const walk = async (descending: boolean) => {
+          const seen: RunRecord[] = [];
+          let cursor: string | undefined;
+          do {
+            const page = await store.runs({
+              filter: {},
+              sort,
+              descending,
+              limit: 4,
+              ...(cursor === undefined ? {} : { cursor }),
+            });
+            expect(page.total).toBe(23);
+            seen.push(...page.items);
+            cursor = page.nextCursor;
+          } while (cursor !== undefined);
+          return seen;
+        };
+        const up = await walk(false);
+        const value = (run: RunRecord) =>
+          ({
+            updated: run.updatedAt,
+            created: run.createdAt,
+            agent: run.state.agent,
+            status: run.state.status,
+          })[sort];
+        expect(new Set(up.map((run) => run.runId)).size).toBe(23);
+        const values = up.map(value);
+        const inOrder = values.every((one, i) => {
+          const before = values[i - 1];
+          if (before === undefined) return true;
+          return typeof one === 'number'
+            ? Number(before) <= one
+            : Buffer.compare(Buffer.from(String(before)), Buffer.from(one)) <= 0;
+        });
+        expect(inOrder).toBe(true);
+        expect((await walk(true)).map((run) => run.runId)).toEqual(up.map((run) => run.runId).reverse());
+      },
+    );
+
+    it('filters and sorts by the status of an instant: a lapsed lease, a copy and the console’s start count', async () => {
+      const held = (id: string, expiresAt: number, over: Partial<RunRecord> = {}) => {
+        const lease = {
+          leaseId: leaseId(`lease_${id}`),
+          workerId: workerId('w1'),
+          epoch: epoch(1),
+          since: epochMs(1_000),
+          expiresAt: epochMs(expiresAt),
+          leaseMs: 500,
+          mode: 'start' as const,
+        };
+        return append(store, id, { bodies: [queued], run: { lease, ...over } });
+      };
+      await held('run_live', 5_000);
+      await held('run_lapsed', 2_000);
+      await held('run_copy', 5_000, { home: 'mirror' });
+      await append(store, 'run_free', { bodies: [queued] });
+      await make('run_failed', { status: 'failed' });
+      const find = async (status: readonly RunStatus[], now: number, judgedFrom = 0) =>
+        (
+          await store.runs({
+            filter: { status },
+            judged: { now: epochMs(now), judgedFrom: epochMs(judgedFrom) },
+            sort: 'status',
+            descending: false,
+            limit: 9,
+          })
+        ).items.map((run) => run.runId);
+      expect(await find(['running'], 1_999)).toEqual(['run_live', 'run_lapsed']);
+      expect(await find(['running'], 2_000)).toEqual(['run_live']);
+      expect(await find(['interrupted'], 2_000)).toEqual(['run_lapsed', 'run_free']);
+      // Within one lease length of the console's start nothing has lapsed.
+      expect(await find(['interrupted'], 2_499, 2_000)).toEqual(['run_free']);
+      expect(await find(['interrupted', 'running'], 2_500, 2_000)).toEqual([
+        'run_lapsed',
+        'run_free',
+        'run_live',
+      ]);
+      expect(await find(['unknown', 'failed'], 9_000)).toEqual(['run_failed', 'run_copy']);
+      const one = async (cursor?: string) =>
+        store.runs({
+          filter: {},
+          judged: { now: epochMs(2_000), judgedFrom: epochMs(0) },
+          sort: 'status',
+          descending: true,
+          limit: 1,
+          ...(cursor === undefined ? {} : { cursor }),
+        });
+      const walked: string[] = [];
+      for (let page = await one(); ; page = await one(page.nextCursor)) {
+        expect(page.total).toBe(5);
+        walked.push(...page.items.map((run) => run.runId));
+        if (page.nextCursor === undefined) break;
+      }
+      expect(walked).toEqual(['run_copy', 'run_live', 'run_free', 'run_lapsed', 'run_failed']);
+      expect(await ids({ status: ['running'] })).toEqual(['run_live', 'run_lapsed', 'run_copy', 'run_free']);
+    });
+
+    it('starts at the beginning for a cursor that is not its own', async () => {
+      await make('run_A', {});
+      for (const cursor of [
+        'nonsense',
+        Buffer.from('["x",1]').toString('base64url'),
+        Buffer.from('[1]').toString('base64url'),
+      ])
+        expect(
+          (await store.runs({ filter: {}, sort: 'updated', descending: false, limit: 5, cursor })).items,
+        ).toHaveLength(1);
+    });
+
+    it('finds runs in some statuses, oldest change first', async () => {
+      await make('run_A', { status: 'queued', updated: 30 });
+      await make('run_B', { status: 'running', updated: 20 });
+      await make('run_C', { status: 'failed', updated: 10 });
+      expect((await store.runsIn(['queued', 'running'], 10)).map((run) => run.runId)).toEqual([
+        'run_B',
+        'run_A',
+      ]);
+      expect((await store.runsIn(['queued', 'running'], 1)).map((run) => run.runId)).toEqual(['run_B']);
+      expect(await store.runsIn([], 10)).toEqual([]);
+    });
+
+    it('knows a lineage oldest first, agents with counts, and tags', async () => {
+      await make('run_A', { tags: ['b', 'a'], created: 10 });
+      await append(store, 'fork_2', {
+        bodies: [queued],
+        run: { root: runId('run_A'), createdAt: epochMs(30) },
+      });
+      await append(store, 'fork_1', {
+        bodies: [queued],
+        run: { root: runId('run_A'), createdAt: epochMs(20) },
+      });
+      await make('run_B', { agent: 'mail', tags: ['a', awkward] });
+      expect((await store.lineage(runId('run_A'))).map((run) => run.runId)).toEqual([
+        'run_A',
+        'fork_1',
+        'fork_2',
+      ]);
+      expect(await store.agents()).toEqual([
+        { agent: 'mail', runs: 1 },
+        { agent: 'refund-desk', runs: 3 },
+      ]);
+      expect(await store.tags()).toEqual(['a', 'b', awkward]);
+    });
+  });
+
+  describe('machines and workers', () => {
+    const machine: Machine = {
+      agent: 'refund-desk',
+      provenance: 'declared',
+      initial: 'z',
+      states: {
+        z: { transitions: ['a'], tools: [] },
+        a: { transitions: [], tools: [], final: true, version: awkward },
+      },
+      tools: {},
+    };
+
+    it('keeps a machine under its digest, with its keys in order, and never changes it', async () => {
+      const id = machineDigest('a'.repeat(64));
+      expect(await store.machines.get(id)).toBeUndefined();
+      await store.machines.put(id, machine);
+      await store.machines.put(id, { ...machine, initial: 'a' });
+      expect(JSON.stringify(await store.machines.get(id))).toBe(JSON.stringify(machine));
+    });
+
+    it('remembers when it first and last heard of a worker', async () => {
+      const seen = (id: string, at: number) =>
+        store.workers.seen({
+          workerId: workerId(id),
+          agents: [{ name: 'refund-desk', machineDigest: machineDigest('b'.repeat(64)) }],
+          firstSeenAt: epochMs(at),
+          seenAt: epochMs(at),
+        });
+      await seen('w1', 10);
+      await seen('w2', 20);
+      await seen('w1', 30);
+      const workers = await store.workers.list();
+      expect(workers.map((worker) => [worker.workerId, worker.firstSeenAt, worker.seenAt])).toEqual([
+        ['w1', 10, 30],
+        ['w2', 20, 20],
+      ]);
+      expect(workers[0]?.agents).toEqual([{ name: 'refund-desk', machineDigest: 'b'.repeat(64) }]);
+    });
+  });
+
+  it('takes ids, keys and names that hold U+0000, lone surrogates and control characters', async () => {
+    const key = stepKey(`plan#1/${awkward}#1`);
+    const id = `run ${awkward}`;
+    await append(store, id, {
+      bodies: [stepStarted(key)],
+      run: { source: awkward, state: { ...newRunRecord(id).state, agent: awkward, tags: [awkward] } },
+      rest: { steps: [stepRecord(key)], effects: [effectRecord(runId(id), key)] },
+    });
+    expect(
+      (
+        await store.runs({
+          filter: { q: awkward, tag: [awkward], agent: [awkward] },
+          sort: 'agent',
+          descending: true,
+          limit: 1,
+        })
+      ).items[0]?.runId,
+    ).toBe(id);
+    expect((await store.step(runId(id), key))[0]?.stepKey).toBe(key);
+    expect((await contextOf(id, { effectKeys: [key] })).effects[0]?.stepKey).toBe(key);
+    expect((await store.events(runId(id), { limit: 1 }))[0]).toMatchObject({ runId: id, stepKey: key });
+    expect(sha256(digest(id))).toHaveLength(64);
+  });
+}

@@ -1,0 +1,353 @@
+import type {
+  Epoch,
+  EpochMs,
+  MachineDigest,
+  RunId,
+  Seq,
+  Sha256,
+  StepKey,
+  WorkerId,
+} from '@/lib/core/events/ids';
+import type { Hash, Payload } from '@/lib/core/events/payload';
+import type { EventKind, RunEvent } from '@/lib/core/events/run-event';
+import type { Machine } from '@/lib/core/machine/machine';
+import type { Segment } from '@/lib/core/projections/effective-path';
+import type {
+  CheckpointRecord,
+  EffectRecord,
+  QuestionRecord,
+  RunRecord,
+  RunState,
+  RunStatus,
+  StepRecord,
+} from '@/lib/core/projections/records';
+import type { Result } from '@/lib/core/shared/result';
+
+/*
+ * What the use-cases need from the outside. An adapter implements these; `lib/server/container.ts` picks it.
+ * Reads see committed data only. Every write of a run goes through `Journal.commit`.
+ */
+
+export interface Clock {
+  /** The store's clock: the only one that lease times are judged by. */
+  now(): EpochMs;
+}
+
+export interface IdSource {
+  /** A fresh, unguessable id with the prefix, such as `run_…`. */
+  next(prefix: string): string;
+}
+
+/** A batch that was stored, kept to answer the same batch again. `digest` is of its content. */
+export interface BatchRecord {
+  readonly epoch: Epoch;
+  readonly batch: number;
+  readonly digest: Sha256;
+  readonly firstSeq: Seq;
+  readonly headSeq: Seq;
+  readonly seenSeq: Seq;
+}
+
+/** An order or a claim that was answered, kept under its caller's id to answer it again. */
+export interface AnswerRecord {
+  /** `command:<id>`, `claim:<id>`, `create:<workerId>:<runId>`, `upload:<sha256>`. */
+  readonly key: string;
+  readonly runId: RunId;
+  /** Digest of the request: the same id with another content is refused. */
+  readonly requestDigest: Sha256;
+  /** What was answered, as JSON text. */
+  readonly answer: string;
+  readonly at: EpochMs;
+}
+
+export interface SnapshotRecord {
+  readonly seq: Seq;
+  readonly line: number;
+  readonly state: RunState;
+}
+
+/** What a decision about a run sees, read under the run's (and its lineage's) lock. */
+export interface WriteContext {
+  readonly now: EpochMs;
+  readonly run: RunRecord | undefined;
+  /** Ledger version of the lineage, from the root's row; 0 where there is no root yet. */
+  readonly ledgerVersion: number;
+  /** Ledger rows of the lineage for the asked keys, every generation. */
+  readonly effects: readonly EffectRecord[];
+  /** The asked batch, where it was stored before. */
+  readonly batch: BatchRecord | undefined;
+  /** The asked answer, where one was given before. */
+  readonly answer: AnswerRecord | undefined;
+  /** Events that the console appended after the asked `seenSeq`, ascending. */
+  readonly others: readonly RunEvent[];
+  /** Which of the asked payload digests are not stored. */
+  readonly missingPayloads: readonly Sha256[];
+}
+
+/** Everything that one atomic write changes. Rows are written whole (upserts), events appended. */
+export interface Change {
+  /** The row as it is afterwards. Its `ledgerVersion` counts on the root's row: the store raises that when `effects` is not empty. */
+  readonly run: RunRecord;
+  /** With seqs `oldHead+1 …`; the store refuses anything else as a broken invariant. */
+  readonly events: readonly RunEvent[];
+  readonly payloads: readonly Payload[];
+  readonly steps: readonly StepRecord[];
+  readonly effects: readonly EffectRecord[];
+  readonly questions: readonly QuestionRecord[];
+  readonly checkpoints: readonly CheckpointRecord[];
+  readonly snapshots: readonly SnapshotRecord[];
+  readonly batch?: BatchRecord;
+  readonly answers?: readonly AnswerRecord[];
+  /** Further runs of the same lineage, written in the same transaction after this one (an upload of several runs). */
+  readonly also?: readonly Change[];
+}
+
+export interface WriteAsk<Value, Problem> {
+  readonly runId: RunId;
+  /** Lineage root where it is known to differ from the run's own row (a run about to be created as a fork). */
+  readonly root?: RunId;
+  /** Step keys whose ledger rows `decide` wants, or the whole lineage's; absent means none. */
+  readonly effectKeys?: readonly StepKey[] | 'all';
+  readonly batch?: { readonly epoch: Epoch; readonly batch: number };
+  readonly answerKey?: string;
+  /** Collects console events after this seq into `others`. */
+  readonly othersAfter?: Seq;
+  /** Digests to look up for `missingPayloads`. */
+  readonly payloads?: readonly Sha256[];
+  /**
+   * Pure and synchronous; may be called again when the store retries. `change: undefined` writes nothing
+   * (a repeated request gets its first answer).
+   */
+  readonly decide: (
+    context: WriteContext,
+  ) => Result<{ readonly value: Value; readonly change: Change | undefined }, Problem>;
+}
+
+export interface Journal {
+  /**
+   * Runs `decide` and stores its change, all or nothing, serialised against every other write of the run and of its
+   * lineage's ledger. Resolves once the change is synced to disk. Several commits may share one sync.
+   */
+  commit<Value, Problem>(ask: WriteAsk<Value, Problem>): Promise<Result<Value, Problem>>;
+}
+
+/** The instant and the console's start that a status is judged by, as `statusNow` takes them. */
+export interface JudgedAt {
+  readonly now: EpochMs;
+  readonly judgedFrom: EpochMs;
+}
+
+export interface RunFilter {
+  readonly status?: readonly RunStatus[];
+  readonly agent?: readonly string[];
+  readonly tag?: readonly string[];
+  /** Substring of id, agent, tag or failure text, case ignored. */
+  readonly q?: string;
+  readonly from?: EpochMs;
+  readonly to?: EpochMs;
+  /** Substring of the failure's text. */
+  readonly failure?: string;
+  readonly root?: RunId;
+}
+
+export interface RunPageAsk {
+  readonly filter: RunFilter;
+  /** Statuses are those of `statusNow` at this instant, in filter and order; absent: as they are stored. */
+  readonly judged?: JudgedAt;
+  readonly sort: 'updated' | 'created' | 'agent' | 'status';
+  readonly descending: boolean;
+  readonly cursor?: string;
+  readonly limit: number;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly total: number;
+  readonly nextCursor: string | undefined;
+}
+
+export interface EventRange {
+  /** Exclusive. */
+  readonly after?: Seq;
+  /** Exclusive. */
+  readonly before?: Seq;
+  readonly limit: number;
+  readonly kinds?: readonly EventKind[];
+  /** Of `step.started`, only those that are intents. */
+  readonly intents?: true;
+  /** Newest first instead of ascending. */
+  readonly descending?: boolean;
+}
+
+export interface Bucket {
+  readonly fromSeq: Seq;
+  readonly toSeq: Seq;
+  readonly fromAt: EpochMs;
+  readonly toAt: EpochMs;
+  readonly events: number;
+  readonly effects: number;
+  readonly errors: number;
+  readonly checkpoints: number;
+}
+
+export interface RunReader {
+  run(id: RunId): Promise<RunRecord | undefined>;
+  runs(ask: RunPageAsk): Promise<Page<RunRecord>>;
+  /** Runs whose stored status is one of these, oldest change first; for the judge of lapsed leases and for claims. */
+  runsIn(statuses: readonly RunStatus[], limit: number): Promise<readonly RunRecord[]>;
+  /** Every run of a lineage, oldest first. */
+  lineage(root: RunId): Promise<readonly RunRecord[]>;
+  agents(): Promise<readonly { readonly agent: string; readonly runs: number }[]>;
+  tags(): Promise<readonly string[]>;
+  events(id: RunId, range: EventRange): Promise<readonly RunEvent[]>;
+  buckets(id: RunId, n: number): Promise<readonly Bucket[]>;
+  /** Rows of every line; `core` tells which are in force. `after` pages by `startedSeq`. */
+  steps(id: RunId, page?: { readonly after?: Seq; readonly limit?: number }): Promise<readonly StepRecord[]>;
+  step(id: RunId, key: StepKey): Promise<readonly StepRecord[]>;
+  /** Rows of every line of these keys, in the order of `steps`. */
+  stepsOf(id: RunId, keys: readonly StepKey[]): Promise<readonly StepRecord[]>;
+  /** How many keys have a row that began in one of the segments: what is in force on that path. */
+  stepCount(id: RunId, path: readonly Segment[]): Promise<number>;
+  checkpoints(id: RunId): Promise<readonly CheckpointRecord[]>;
+  questions(id: RunId): Promise<readonly QuestionRecord[]>;
+  effects(root: RunId): Promise<readonly EffectRecord[]>;
+  ledgerVersion(root: RunId): Promise<number>;
+  /** Newest snapshot at or before `at`. */
+  snapshot(id: RunId, at: Seq): Promise<SnapshotRecord | undefined>;
+  answer(key: string): Promise<AnswerRecord | undefined>;
+}
+
+export interface PayloadStore {
+  /** Stores by content; what is there already is left. Synced when it resolves. */
+  put(payloads: readonly Payload[]): Promise<void>;
+  get(sha256: Sha256): Promise<Payload | undefined>;
+  many(digests: readonly Sha256[]): Promise<ReadonlyMap<Sha256, Payload>>;
+  missing(digests: readonly Sha256[]): Promise<readonly Sha256[]>;
+  /** Deletes what no event refers to and is older; returns the count. */
+  sweep(olderThan: EpochMs): Promise<number>;
+}
+
+export interface MachineStore {
+  put(digest: MachineDigest, machine: Machine): Promise<void>;
+  get(digest: MachineDigest): Promise<Machine | undefined>;
+}
+
+export interface WorkerRecord {
+  readonly workerId: WorkerId;
+  readonly agents: readonly { readonly name: string; readonly machineDigest: MachineDigest }[];
+  readonly firstSeenAt: EpochMs;
+  readonly seenAt: EpochMs;
+}
+
+export interface WorkerStore {
+  seen(worker: WorkerRecord): Promise<void>;
+  list(): Promise<readonly WorkerRecord[]>;
+}
+
+/** Tells listeners in this process (and, with PostgreSQL, in others) that a run moved. */
+export interface LiveFeed {
+  publish(change: RunMoved): void;
+  subscribe(listener: (change: RunMoved) => void): () => void;
+}
+
+export interface RunMoved {
+  readonly runId: RunId;
+  readonly headSeq: Seq;
+  readonly status: RunStatus;
+}
+
+export type Capability = 'resume' | 'rewind' | 'fork' | 'replay' | 'verify' | 'pause' | 'cancel' | 'answer';
+
+/** A system that executes runs. The console asks `can`, never `id`. */
+export interface EngineDriver {
+  readonly id: string;
+  readonly can: ReadonlySet<Capability>;
+  /** True where this engine owns the run. */
+  owns(run: RunRecord): boolean;
+  /** A run became claimable, or a holder has something to hear: whoever long-polls is woken. */
+  wake(runId: RunId): void;
+  /**
+   * Runs that were woken and not settled since. Queued runs are found by status as well; this is how a pending
+   * `verify` of a run that is not queued is found without reading every run.
+   */
+  hinted(): readonly RunId[];
+  /** The run has nothing to claim: drops it from `hinted`. */
+  settled(runId: RunId): void;
+  /** Resolves when something may have become claimable, or after `waitMs`. */
+  waitForWork(waitMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Everything a store offers, as one adapter builds it. */
+export interface Store extends Journal, RunReader {
+  readonly payloads: PayloadStore;
+  readonly machines: MachineStore;
+  readonly workers: WorkerStore;
+  readonly feed: LiveFeed;
+  readonly clock: Clock;
+  close(): Promise<void>;
+}
+
+/** Something of a file that could not be read, or that it did not say and that was inferred. `path` as `$[3].tasks`. */
+export interface ImportWarning {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A run as a file holds it: the whole journal from seq 1, with the payloads that it refers to. */
+export interface ImportedRun {
+  readonly runId: RunId;
+  readonly root: RunId;
+  readonly parent?: { readonly runId: RunId; readonly seq: Seq; readonly mode: 'fork' | 'replay' };
+  /** Id of the format that it was first imported from, or `sdk`. */
+  readonly source: string;
+  readonly agent: string;
+  readonly createdAt: EpochMs;
+  readonly epoch: Epoch;
+  /** Gapless from 1. */
+  readonly events: readonly RunEvent[];
+  /** By digest; what the journal refers to and the file holds. */
+  readonly payloads: ReadonlyMap<Sha256, Payload>;
+  readonly machine?: { readonly digest: MachineDigest; readonly machine: Machine };
+  /** Digest of the state at the head where the file's writer folded it; compared with ours. */
+  readonly headDigest?: Sha256;
+  /**
+   * How a later file of the same run is joined to what is stored. `exact`: seqs are the file's own, so the stored journal
+   * must be a prefix. `late-parts`: seqs are this importer's; what is new is appended, wherever the file has it.
+   */
+  readonly growth: 'exact' | 'late-parts';
+}
+
+export interface Imported {
+  /** A fork comes after the run that it was forked from. */
+  readonly runs: readonly ImportedRun[];
+  readonly warnings: readonly ImportWarning[];
+}
+
+/** Why a file is refused whole. `path` is a JSON path, `line 12` or `byte 4096`. */
+export type ImportProblem =
+  | { readonly kind: 'malformed'; readonly path: string; readonly message: string }
+  | {
+      readonly kind: 'limit';
+      readonly limit: 'depth';
+      readonly max: number;
+      readonly path: string;
+      readonly message: string;
+    };
+
+export interface ImportTools {
+  readonly hash: Hash;
+  /** Deepest nesting of JSON that is read. */
+  readonly maxDepth: number;
+}
+
+/** A format. Adding one is a folder under `lib/ingest` and a line in its registry. */
+export interface Importer {
+  /** Stays with every run as `source`; also the value of `?format=`. */
+  readonly id: string;
+  /** For people, in the list of known formats. */
+  readonly title: string;
+  /** By content; `head` is the beginning of the file (up to 64 KiB) as text. Must not throw. */
+  recognises(head: string, contentType: string): boolean;
+  /** Pure: the same bytes give the same runs with the same ids. Never throws on any input. */
+  decode(bytes: Uint8Array, tools: ImportTools): Result<Imported, ImportProblem>;
+}

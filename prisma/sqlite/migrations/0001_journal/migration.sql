@@ -1,0 +1,164 @@
+-- WITHOUT ROWID is ours (Prisma has no word for it): one tree instead of two, and no second look-up.
+-- CreateTable
+CREATE TABLE "Run" (
+    "key" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    "runId" TEXT NOT NULL,
+    "root" TEXT NOT NULL,
+    "parent" TEXT,
+    "home" TEXT NOT NULL,
+    "source" TEXT NOT NULL,
+    "agent" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "failure" TEXT NOT NULL DEFAULT '',
+    "tags" TEXT NOT NULL DEFAULT '',
+    "search" TEXT NOT NULL DEFAULT '',
+    "createdAt" BIGINT NOT NULL,
+    "updatedAt" BIGINT NOT NULL,
+    "headSeq" INTEGER NOT NULL,
+    "epoch" INTEGER NOT NULL,
+    "lastBatch" INTEGER NOT NULL,
+    "lease" TEXT,
+    "inDoubt" INTEGER NOT NULL,
+    "consoleSeq" INTEGER NOT NULL DEFAULT 0,
+    "state" TEXT NOT NULL
+);
+
+-- CreateTable
+CREATE TABLE "Event" (
+    "run" INTEGER NOT NULL,
+    "seq" INTEGER NOT NULL,
+    "at" BIGINT NOT NULL,
+    "epoch" INTEGER NOT NULL,
+    "kind" INTEGER NOT NULL,
+    "body" TEXT NOT NULL,
+
+    PRIMARY KEY ("run", "seq")
+) WITHOUT ROWID;
+
+-- CreateTable
+CREATE TABLE "Step" (
+    "run" INTEGER NOT NULL,
+    "line" INTEGER NOT NULL,
+    "stepKey" TEXT NOT NULL,
+    "startedSeq" INTEGER NOT NULL,
+    "record" TEXT NOT NULL,
+
+    PRIMARY KEY ("run", "stepKey", "line")
+) WITHOUT ROWID;
+
+-- CreateTable
+CREATE TABLE "Ledger" (
+    "root" TEXT NOT NULL PRIMARY KEY,
+    "version" INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- CreateTable
+CREATE TABLE "Effect" (
+    "root" TEXT NOT NULL,
+    "stepKey" TEXT NOT NULL,
+    "generation" INTEGER NOT NULL,
+    "intentSeq" INTEGER NOT NULL,
+    "record" TEXT NOT NULL,
+
+    PRIMARY KEY ("root", "stepKey", "generation")
+) WITHOUT ROWID;
+
+-- CreateTable
+CREATE TABLE "Question" (
+    "run" INTEGER NOT NULL,
+    "questionId" TEXT NOT NULL,
+    "askedSeq" INTEGER NOT NULL,
+    "record" TEXT NOT NULL,
+
+    PRIMARY KEY ("run", "questionId")
+) WITHOUT ROWID;
+
+-- CreateTable
+CREATE TABLE "Checkpoint" (
+    "run" INTEGER NOT NULL,
+    "seq" INTEGER NOT NULL,
+    "record" TEXT NOT NULL,
+
+    PRIMARY KEY ("run", "seq")
+) WITHOUT ROWID;
+
+-- CreateTable
+CREATE TABLE "Snapshot" (
+    "run" INTEGER NOT NULL,
+    "seq" INTEGER NOT NULL,
+    "line" INTEGER NOT NULL,
+    "state" TEXT NOT NULL,
+
+    PRIMARY KEY ("run", "seq")
+);
+
+-- CreateTable
+CREATE TABLE "Batch" (
+    "run" INTEGER NOT NULL,
+    "epoch" INTEGER NOT NULL,
+    "batch" INTEGER NOT NULL,
+    "digest" BLOB NOT NULL,
+    "firstSeq" INTEGER NOT NULL,
+    "headSeq" INTEGER NOT NULL,
+    "seenSeq" INTEGER NOT NULL,
+
+    PRIMARY KEY ("run", "epoch", "batch")
+) WITHOUT ROWID;
+
+-- CreateTable
+CREATE TABLE "Answer" (
+    "key" TEXT NOT NULL PRIMARY KEY,
+    "runId" TEXT NOT NULL,
+    "requestDigest" TEXT NOT NULL,
+    "answer" TEXT NOT NULL,
+    "at" BIGINT NOT NULL
+) WITHOUT ROWID;
+
+-- CreateTable
+CREATE TABLE "Payload" (
+    "sha256" BLOB NOT NULL PRIMARY KEY,
+    "codec" INTEGER NOT NULL,
+    "body" BLOB NOT NULL
+);
+
+-- CreateTable
+CREATE TABLE "Loose" (
+    "sha256" BLOB NOT NULL PRIMARY KEY,
+    "at" BIGINT NOT NULL
+) WITHOUT ROWID;
+
+-- CreateTable
+CREATE TABLE "Machine" (
+    "digest" TEXT NOT NULL PRIMARY KEY,
+    "agent" TEXT NOT NULL,
+    "declaration" TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- CreateTable
+CREATE TABLE "Worker" (
+    "workerId" TEXT NOT NULL PRIMARY KEY,
+    "agents" TEXT NOT NULL,
+    "firstSeenAt" BIGINT NOT NULL,
+    "seenAt" BIGINT NOT NULL
+) WITHOUT ROWID;
+
+-- CreateIndex
+CREATE UNIQUE INDEX "Run_runId_key" ON "Run"("runId");
+
+-- CreateIndex
+CREATE INDEX "Run_status_updatedAt_idx" ON "Run"("status", "updatedAt");
+
+-- CreateIndex
+CREATE INDEX "Run_updatedAt_idx" ON "Run"("updatedAt");
+
+-- CreateIndex
+CREATE INDEX "Run_createdAt_idx" ON "Run"("createdAt");
+
+-- CreateIndex
+CREATE INDEX "Run_root_idx" ON "Run"("root");
+
+-- CreateIndex
+CREATE INDEX "Event_run_kind_seq_idx" ON "Event"("run", "kind", "seq");
+
+-- CreateIndex
+CREATE INDEX "Step_run_startedSeq_idx" ON "Step"("run", "startedSeq");
