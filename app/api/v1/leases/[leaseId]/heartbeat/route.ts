@@ -1,0 +1,17 @@
+import { endpoint } from '@/lib/server/endpoint';
+import { heartbeat } from '@/lib/usecases/heartbeat';
+import { markHeard } from '@/lib/usecases/mark-seen';
+import { leaseParams } from '@/lib/wire/v1/queries';
+import { heartbeatBody } from '@/lib/wire/v1/worker';
+
+export const POST = endpoint({
+  params: leaseParams,
+  body: heartbeatBody,
+  run: async (deps, { params, body }) => {
+    const beat = await heartbeat(deps, { ...params, ...body });
+    if (beat.ok) await markHeard(deps.store, beat.value.workerId);
+    return beat;
+  },
+  status: { ok: 200, 'not-found': 404, 'stale-epoch': 409 },
+  present: ({ leaseMs, others }) => ({ leaseMs, others }),
+});

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { endpoint } from '@/lib/server/endpoint';
+import { readUpload, type UploadBodyProblem } from '@/lib/server/upload-body';
+import { type ImportTracesProblem, importTraces, type Upload } from '@/lib/usecases/import-traces';
+import type { UploadAnswer } from '@/lib/wire/v1/export';
+
+const query = z.object({ format: z.string().max(64).optional() });
+type Problem = UploadBodyProblem | ImportTracesProblem;
+
+/** Upload of traces in any known format, plain or gzip; detected by content, or named by `?format=`. */
+export const POST = endpoint<undefined, z.output<typeof query>, undefined, Upload, Problem>({
+  query,
+  run: async (deps, { query, request }) => {
+    const file = await readUpload(request, deps.uploads);
+    if (!file.ok) return file;
+    return importTraces(
+      { ...deps, maxImportDepth: deps.uploads.jsonDepth },
+      {
+        bytes: file.value,
+        contentType: request.header('content-type') ?? '',
+        ...(query.format === undefined ? {} : { format: query.format }),
+      },
+    );
+  },
+  status: {
+    ok: ({ created }) => (created ? 201 : 200),
+    'invalid-request': 400,
+    'body-too-large': 413,
+    'too-deep': 400,
+    'unsupported-media-type': 415,
+    'unsupported-encoding': 415,
+    'client-gone': 400,
+    'unzips-too-far': 413,
+    'unknown-format': 415,
+    malformed: 400,
+    differs: 409,
+    'home-here': 409,
+  },
+  present: answerOf,
+});
+
+function answerOf({ runs, warnings }: Upload): UploadAnswer {
+  return {
+    runs: runs.map(({ runId, ...run }) => ({ id: runId, ...run })),
+    warnings: warnings.map(({ path, message }) => ({ path, message })),
+  };
+}

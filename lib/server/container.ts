@@ -1,0 +1,163 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { userInfo } from 'node:os';
+import pino from 'pino';
+import { sha256 } from '@/lib/core/events/ids';
+import type { Hash } from '@/lib/core/events/payload';
+import { sdkWorkerEngine } from '@/lib/engines/sdk-worker/sdk-worker';
+import { importers } from '@/lib/ingest/registry';
+import { openStore } from '@/lib/stores/prisma/open-store';
+import { judgeLeases } from '@/lib/usecases/judge-leases';
+import type { EngineDriver, IdSource, Store } from '@/lib/usecases/ports';
+import { sweepPayloads } from '@/lib/usecases/sweep-payloads';
+import type { Deps } from './deps';
+import { type Env, readEnv } from './env';
+import { defaultUploadLimits } from './upload-body';
+
+/** Everything of one console in one process. */
+export interface Root {
+  readonly deps: Deps;
+  close(): Promise<void>;
+}
+
+/**
+ * Next loads routes, pages and instrumentation as separate module instances, and `main.ts` is a bundle of its own:
+ * a module variable would give each of them a root, and SQLite allows one owner.
+ */
+const key = Symbol.for('rerail.root');
+interface Holder {
+  [key]?: Promise<Root> | undefined;
+}
+const holder = globalThis as typeof globalThis & Holder;
+
+/** The process's only root, built by whoever asks first. A failed start is tried again by the next caller. */
+export function root(): Promise<Root> {
+  const known = holder[key];
+  if (known !== undefined) return known;
+  const starting = startRoot(readEnv());
+  holder[key] = starting;
+  starting.catch(() => {
+    if (holder[key] === starting) holder[key] = undefined;
+  });
+  return starting;
+}
+
+export const deps = async (): Promise<Deps> => (await root()).deps;
+
+/** Ends the root where there is one; the next `root()` builds anew. */
+export async function closeRoot(): Promise<void> {
+  const known = holder[key];
+  holder[key] = undefined;
+  if (known !== undefined) await (await known).close();
+}
+
+export const sha256Hash: Hash = (content) => sha256(createHash('sha256').update(content).digest('hex'));
+
+/** 120 random bits, so that an id is a secret as well. */
+const randomIds: IdSource = { next: (prefix) => `${prefix}_${randomBytes(15).toString('base64url')}` };
+
+async function startRoot(env: Env): Promise<Root> {
+  const log = pino(
+    { level: env.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination(2),
+  );
+  const store = await openStore({ url: env.databaseUrl, root: env.root });
+  log.info({ database: env.databaseUrl.replace(/\/\/[^@/]*@/, '//') }, 'store is open');
+  return buildRoot(store, env, log);
+}
+
+/** A root over a store that is open already; tests give their own. */
+export async function buildRoot(
+  store: Store,
+  env: Pick<Env, 'leaseMs' | 'maxBodyBytes' | 'maxUnzippedBytes' | 'maxJsonDepth'> &
+    Partial<Pick<Env, 'upload'>>,
+  log: Deps['log'],
+): Promise<Root> {
+  const engine = sdkWorkerEngine();
+  const built: Deps = {
+    store,
+    engine,
+    ids: randomIds,
+    hash: sha256Hash,
+    leaseMs: env.leaseMs,
+    judgedFrom: store.clock.now(),
+    actor: systemUser(),
+    log,
+    limits: { bodyBytes: env.maxBodyBytes, unzippedBytes: env.maxUnzippedBytes, jsonDepth: env.maxJsonDepth },
+    importers,
+    uploads: env.upload ?? defaultUploadLimits,
+  };
+  const stopWaking = store.feed.subscribe((moved) => {
+    if (moved.status === 'queued') engine.wake(moved.runId);
+  });
+  const rounds = [
+    everySoOften(
+      Math.min(1_000, Math.max(50, env.leaseMs / 4)),
+      () => judgeLeases(built),
+      built.log,
+      'judging leases failed',
+    ),
+    everySoOften(60 * 60 * 1_000, () => sweepPayloads(built), built.log, 'sweeping payloads failed'),
+  ];
+  const hinting = hintPendingVerifies(store, engine).catch((error: unknown) => {
+    log.error({ err: error }, 'looking for pending verify orders failed');
+  });
+  return {
+    deps: built,
+    close: async () => {
+      stopWaking();
+      await Promise.all([...rounds.map((stop) => stop()), hinting]);
+      await store.close();
+    },
+  };
+}
+
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // An uid without an entry in the user database, as containers have.
+    return 'operator';
+  }
+}
+
+/** Runs `round` again and again, never twice at once; the returned function ends it and waits for the last one. */
+function everySoOften(
+  ms: number,
+  round: () => Promise<unknown>,
+  log: Deps['log'],
+  failed: string,
+): () => Promise<void> {
+  let running: Promise<unknown> = Promise.resolve();
+  let busy = false;
+  const timer = setInterval(() => {
+    if (busy) return;
+    busy = true;
+    running = round()
+      .catch((error: unknown) => log.error({ err: error }, failed))
+      .finally(() => {
+        busy = false;
+      });
+  }, ms);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}
+
+/** Verify orders that were accepted before this console started; runs are read a page at a time, newest first. */
+async function hintPendingVerifies(store: Store, engine: EngineDriver): Promise<void> {
+  const status = ['interrupted', 'failed', 'cancelled', 'waiting', 'paused', 'completed'] as const;
+  let cursor: string | undefined;
+  do {
+    const page = await store.runs({
+      filter: { status },
+      sort: 'updated',
+      descending: true,
+      limit: 200,
+      ...(cursor !== undefined && { cursor }),
+    });
+    for (const run of page.items) if (run.state.verifies.length > 0) engine.wake(run.runId);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}

@@ -1,0 +1,136 @@
+import { isUtf8 } from 'node:buffer';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { fail, ok, type Result } from '@/lib/core/shared/result';
+
+/** A request as endpoints see it, whether it came through Next or straight from `node:http`. */
+export interface Incoming {
+  readonly method: string;
+  /** Path parameters, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Text after `?`, without it. */
+  readonly search: string;
+  readonly header: (name: string) => string | undefined;
+  /** Bytes as they were sent, at most `limit` of them. */
+  readonly read: (limit: number) => Promise<Result<Uint8Array, EdgeProblem>>;
+  /** Aborts when the client has gone. */
+  readonly signal: AbortSignal;
+}
+
+export interface Outgoing {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | ReadableStream<Uint8Array> | undefined;
+}
+
+/** What is refused before a use-case is asked. */
+export type EdgeProblem =
+  | {
+      readonly kind: 'invalid-request';
+      readonly errors: readonly { readonly path: string; readonly message: string }[];
+    }
+  | {
+      readonly kind: 'body-too-large';
+      readonly limit: 'body' | 'decompressed body';
+      readonly limitBytes: number;
+    }
+  | { readonly kind: 'too-deep'; readonly limitDepth: number }
+  | {
+      readonly kind: 'unsupported-media-type';
+      readonly contentType: string;
+      readonly accepted: readonly string[];
+    }
+  | { readonly kind: 'unsupported-encoding'; readonly contentEncoding: string }
+  | { readonly kind: 'client-gone' };
+
+export interface BodyLimits {
+  readonly bodyBytes: number;
+  readonly unzippedBytes: number;
+  readonly jsonDepth: number;
+}
+
+const unzip = promisify(gunzip);
+
+/** The request's body, unpacked where it came gzipped. */
+export async function readBody(
+  incoming: Incoming,
+  limits: BodyLimits,
+): Promise<Result<Uint8Array, EdgeProblem>> {
+  const raw = await incoming.read(limits.bodyBytes);
+  if (!raw.ok) return raw;
+  const encoding = incoming.header('content-encoding')?.trim().toLowerCase();
+  if (encoding === undefined || encoding === '' || encoding === 'identity') return raw;
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') {
+    return fail({ kind: 'unsupported-encoding', contentEncoding: encoding });
+  }
+  try {
+    return ok(await unzip(raw.value, { maxOutputLength: limits.unzippedBytes }));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') {
+      return fail({ kind: 'body-too-large', limit: 'decompressed body', limitBytes: limits.unzippedBytes });
+    }
+    return fail(invalid('', 'the body is not valid gzip'));
+  }
+}
+
+export const invalid = (path: string, message: string): EdgeProblem => ({
+  kind: 'invalid-request',
+  errors: [{ path, message }],
+});
+
+const jsonTypes = /^application\/(?:[\w.+-]+\+)?json$/;
+
+/** `undefined` where the header names JSON, else the refusal. */
+export function refuseUnlessJson(contentType: string | undefined): EdgeProblem | undefined {
+  const media = mediaType(contentType);
+  if (jsonTypes.test(media)) return undefined;
+  return { kind: 'unsupported-media-type', contentType: media, accepted: ['application/json'] };
+}
+
+export const mediaType = (contentType: string | undefined): string =>
+  (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+/** JSON out of bytes. Depth is judged before parsing, so that no recursive reader meets a deep value. */
+export function parseJson(bytes: Uint8Array, maxDepth: number): Result<unknown, EdgeProblem> {
+  if (!isUtf8(bytes)) return fail(invalid('', 'the body is not UTF-8'));
+  if (deeperThan(bytes, maxDepth)) return fail({ kind: 'too-deep', limitDepth: maxDepth });
+  try {
+    return ok(
+      JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as unknown,
+    );
+  } catch (error) {
+    return fail(
+      invalid('', `the body is not JSON: ${error instanceof Error ? error.message : String(error)}`),
+    );
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Whether arrays and objects nest deeper than `limit`; brackets inside texts do not count. O(bytes). */
+function deeperThan(bytes: Uint8Array, limit: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at = endOfText(bytes, at);
+    } else if (byte === 0x7b || byte === 0x5b) {
+      depth++;
+      if (depth > limit) return true;
+    } else if (byte === 0x7d || byte === 0x5d) depth--;
+  }
+  return false;
+}
+
+/** Index of the quote that ends the text begun at `start`; the native search makes long texts cheap. */
+function endOfText(bytes: Uint8Array, start: number): number {
+  let at = bytes.indexOf(QUOTE, start + 1);
+  while (at !== -1) {
+    let slashes = 0;
+    while (bytes[at - 1 - slashes] === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return at;
+    at = bytes.indexOf(QUOTE, at + 1);
+  }
+  return bytes.length;
+}

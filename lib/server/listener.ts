@@ -1,0 +1,191 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { fail, ok, type Result } from '@/lib/core/shared/result';
+import type { Deps } from './deps';
+import { type Caller, refuse, safetyHeaders } from './guards';
+import { type EdgeProblem, type Incoming, invalid, type Outgoing } from './http';
+import { problemAnswer } from './problems';
+import type { Match } from './router';
+
+export interface ListenerOptions {
+  readonly route: (method: string, pathname: string) => Match;
+  /** Answers what is no API route: the pages. */
+  readonly pages: ((req: IncomingMessage, res: ServerResponse) => Promise<void>) | undefined;
+  /** The root that routes get, where it is not the process's own (tests). */
+  readonly deps?: Deps;
+  /** An error outside every endpoint. */
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Answers requests of a `node:http` server: guards first, then the API straight from its route handlers, the rest by
+ * `pages`. An API request costs no web `Request` or `Response`.
+ */
+export function listener(options: ListenerOptions): (req: IncomingMessage, res: ServerResponse) => void {
+  return (req, res) => {
+    serve(options, req, res).catch((error: unknown) => {
+      options.onError(error);
+      if (!res.headersSent) send(res, req, problemAnswer({ kind: 'internal' }, 500)).catch(options.onError);
+      else res.destroy();
+    });
+  };
+}
+
+async function serve(options: ListenerOptions, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const url = req.url ?? '/';
+  const question = url.indexOf('?');
+  const pathname = question === -1 ? url : url.slice(0, question);
+  const refusal = refuse(callerOf(req, pathname));
+  if (refusal !== undefined) return send(res, req, problemAnswer(refusal, 403));
+  const isApi = pathname.startsWith('/api/') || pathname.startsWith('/v1/');
+  if (!isApi && options.pages !== undefined) {
+    for (const [name, value] of Object.entries(safetyHeaders)) res.setHeader(name, value);
+    return options.pages(req, res);
+  }
+  const match = options.route(req.method ?? 'GET', pathname);
+  if (match.kind !== 'found') return send(res, req, missAnswer(match));
+  const incoming = new NodeIncoming(req, res, match.params, question === -1 ? '' : url.slice(question + 1));
+  return send(res, req, await match.handler.direct(incoming, options.deps));
+}
+
+function missAnswer(match: Exclude<Match, { readonly kind: 'found' }>): Outgoing {
+  if (match.kind === 'method-not-allowed') {
+    return problemAnswer({ kind: 'method-not-allowed' }, 405, { allow: match.allow });
+  }
+  if (match.kind === 'malformed')
+    return problemAnswer(invalid('path', 'the path is not percent-encoded UTF-8'), 400);
+  return problemAnswer({ kind: 'not-found' }, 404);
+}
+
+const callerOf = (req: IncomingMessage, path: string): Caller => ({
+  peer: req.socket.remoteAddress,
+  method: req.method ?? 'GET',
+  path,
+  host: req.headers.host,
+  origin: req.headers.origin,
+  fetchSite: one(req.headers['sec-fetch-site']),
+  fetchMode: one(req.headers['sec-fetch-mode']),
+  fetchDest: one(req.headers['sec-fetch-dest']),
+});
+
+const one = (header: string | string[] | undefined) => (Array.isArray(header) ? header.join(', ') : header);
+
+/** A `node:http` request as endpoints see it; what is not asked for is not made. */
+class NodeIncoming implements Incoming {
+  readonly #req: IncomingMessage;
+  readonly #res: ServerResponse;
+  readonly params: Readonly<Record<string, string>>;
+  readonly search: string;
+  #signal: AbortSignal | undefined;
+
+  constructor(
+    req: IncomingMessage,
+    res: ServerResponse,
+    params: Readonly<Record<string, string>>,
+    search: string,
+  ) {
+    this.#req = req;
+    this.#res = res;
+    this.params = params;
+    this.search = search;
+  }
+
+  get method() {
+    return this.#req.method ?? 'GET';
+  }
+
+  header = (name: string) => one(this.#req.headers[name]);
+
+  read = (limit: number) => readRequest(this.#req, limit);
+
+  get signal(): AbortSignal {
+    if (this.#signal === undefined) {
+      const gone = new AbortController();
+      if (this.#res.destroyed) gone.abort();
+      else this.#res.once('close', () => gone.abort());
+      this.#signal = gone.signal;
+    }
+    return this.#signal;
+  }
+}
+
+/** Collects a body of at most `limit` bytes; the excess is left on the wire, see `send`. */
+function readRequest(req: IncomingMessage, limit: number): Promise<Result<Uint8Array, EdgeProblem>> {
+  const tooLarge = fail({ kind: 'body-too-large', limit: 'body', limitBytes: limit } as const);
+  if (Number(req.headers['content-length'] ?? 0) > limit) return Promise.resolve(tooLarge);
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (result: Result<Uint8Array, EdgeProblem>) => {
+      req.off('data', take);
+      resolve(result);
+    };
+    const take = (chunk: Buffer) => {
+      size += chunk.byteLength;
+      if (size > limit) settle(tooLarge);
+      else chunks.push(chunk);
+    };
+    req.on('data', take);
+    req.once('end', () =>
+      settle(ok(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))),
+    );
+    req.once('close', () => settle(fail({ kind: 'client-gone' })));
+    req.once('error', () => settle(fail({ kind: 'client-gone' })));
+  });
+}
+
+/** How much of an unread body is taken in and dropped, so that the client gets to read the answer. */
+const DRAIN_BYTES = 256 * 1024 * 1024;
+
+async function send(res: ServerResponse, req: IncomingMessage, out: Outgoing): Promise<void> {
+  if (res.destroyed) {
+    if (out.body instanceof ReadableStream) await out.body.cancel();
+    return;
+  }
+  const bodiless = req.method === 'HEAD' || out.status === 204 || out.status === 304;
+  const unread =
+    !req.complete &&
+    (req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined);
+  const headers: Record<string, string> = { ...safetyHeaders, ...out.headers };
+  if (unread) headers['connection'] = 'close';
+  if (out.body instanceof ReadableStream) {
+    res.writeHead(out.status, headers);
+    if (bodiless) {
+      await out.body.cancel();
+      res.end();
+    } else await pipe(out.body, res);
+    return;
+  }
+  const body = typeof out.body === 'string' ? Buffer.from(out.body) : (out.body ?? Buffer.alloc(0));
+  if (out.status !== 204) headers['content-length'] = String(body.byteLength);
+  res.writeHead(out.status, headers);
+  res.end(bodiless ? undefined : body);
+  if (unread) drain(req);
+}
+
+function drain(req: IncomingMessage): void {
+  let left = DRAIN_BYTES;
+  req.on('data', (chunk: Buffer) => {
+    left -= chunk.byteLength;
+    if (left < 0) req.destroy();
+  });
+}
+
+/** Sends a stream no faster than the client takes it; a client that goes cancels the source. */
+async function pipe(body: ReadableStream<Uint8Array>, res: ServerResponse): Promise<void> {
+  const reader = body.getReader();
+  const gone = new Promise<'gone'>((resolve) => res.once('close', () => resolve('gone')));
+  try {
+    res.flushHeaders();
+    for (;;) {
+      const next = await Promise.race([reader.read(), gone]);
+      if (next === 'gone' || next.done) break;
+      if (!res.write(next.value)) {
+        const drained = new Promise<'drained'>((resolve) => res.once('drain', () => resolve('drained')));
+        if ((await Promise.race([drained, gone])) === 'gone') break;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+    res.end();
+  }
+}

@@ -1,0 +1,116 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { closeRoot, root } from './container';
+import { type Env, readEnv } from './env';
+import { isLoopbackAddress } from './guards';
+import { listener } from './listener';
+import { markPeer } from './peer-header';
+import { router } from './router';
+import { routes } from './routes';
+
+/*
+ * The console's own HTTP server. API requests go straight to the exported handlers of the route files; the pages are
+ * Next's. A Next handler that does nothing costs 0.8 ms, a bare one 0.15 ms (STACK.md).
+ */
+
+/** How long a stop waits for requests in flight. */
+const STOP_WITHIN_MS = 5_000;
+
+const say = (line: string) => process.stderr.write(`rerail: ${line}\n`);
+
+function readSettings(): Env {
+  // The bundle lies in `.rerail/server/`; data and `.next` are found from the project's root, not the caller's folder.
+  process.env['RERAIL_ROOT'] ??= resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+  return readEnv();
+}
+
+/** A sentence where the console must not listen on that address. */
+function refusalOf(env: Env): string | undefined {
+  if (isLoopbackAddress(env.host) || env.host === 'localhost') return undefined;
+  const need = env.token === undefined ? ' Beyond it the console would also need RERAIL_TOKEN.' : '';
+  return `HOST=${env.host} is not loopback. Until sign-in exists the console listens on 127.0.0.1 or ::1 only: start it without HOST, and reach it from elsewhere through a tunnel such as ssh -L 3000:127.0.0.1:3000.${need}`;
+}
+
+async function pagesOf(
+  env: Env,
+  server: Server,
+): Promise<((req: IncomingMessage, res: ServerResponse) => Promise<void>) | undefined> {
+  if (!env.pages) return undefined;
+  const { default: next } = await import('next');
+  const app = next({ dev: false, dir: env.root, hostname: env.host, port: env.port, httpServer: server });
+  await app.prepare();
+  const handle = app.getRequestHandler();
+  return async (req, res) => {
+    markPeer(req);
+    await handle(req, res);
+  };
+}
+
+function listen(server: Server, env: Env): Promise<number> {
+  return new Promise((done, failed) => {
+    server.once('error', failed);
+    server.listen({ host: env.host, port: env.port }, () => {
+      server.off('error', failed);
+      done((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function stopOn(signals: readonly NodeJS.Signals[], server: Server): void {
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    const closed = new Promise<void>((done) => server.close(() => done()));
+    server.closeIdleConnections();
+    // Streams and long polls end only when their client goes.
+    const force = setTimeout(() => server.closeAllConnections(), 500);
+    const giveUp = setTimeout(() => process.exit(1), STOP_WITHIN_MS);
+    await closed;
+    clearTimeout(force);
+    clearTimeout(giveUp);
+    await closeRoot();
+    process.exit(0);
+  };
+  for (const signal of signals) process.on(signal, () => void stop());
+}
+
+async function start(): Promise<void> {
+  const env = readSettings();
+  const refusal = refusalOf(env);
+  if (refusal !== undefined) {
+    say(refusal);
+    process.exit(2);
+  }
+  const { deps } = await root();
+  let pages: Awaited<ReturnType<typeof pagesOf>>;
+  const serve = listener({
+    route: router(routes),
+    pages: (req, res) => (pages === undefined ? noPages(res) : pages(req, res)),
+    onError: (error) => deps.log.error({ err: error }, 'request failed'),
+  });
+  const server = createServer({ keepAliveTimeout: 75_000, noDelay: true }, serve);
+  stopOn(['SIGTERM', 'SIGINT'], server);
+  pages = await pagesOf(env, server);
+  const port = await listen(server, env);
+  process.stdout.write(`rerail: http://${isIPv6(env.host) ? `[${env.host}]` : env.host}:${port}\n`);
+}
+
+function noPages(res: ServerResponse): Promise<void> {
+  res.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
+  res.end('This console was started without its pages (RERAIL_NO_PAGES=1).\n');
+  return Promise.resolve();
+}
+
+start().catch(async (error: unknown) => {
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    const port = process.env['PORT'] ?? '3000';
+    say(
+      `port ${port} is in use. Stop what listens there, or choose another port: PORT=${Number(port) + 1} npm start`,
+    );
+  } else say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  await closeRoot().catch(() => undefined);
+  process.exit(1);
+});

@@ -1,0 +1,104 @@
+import type { Outgoing } from './http';
+
+/** A problem as use-cases return it: a kind, and members that help the caller. */
+export interface Problem {
+  readonly kind: string;
+}
+
+const sentences: Readonly<Record<string, { readonly title: string; readonly detail: string }>> = {
+  'invalid-request': { title: 'Invalid request', detail: 'The request does not have the documented shape.' },
+  'body-too-large': {
+    title: 'Body too large',
+    detail: 'The body is larger than the limit that the answer names.',
+  },
+  'too-deep': {
+    title: 'JSON too deep',
+    detail: 'The JSON nests deeper than the limit that the answer names.',
+  },
+  'unsupported-media-type': {
+    title: 'Unsupported media type',
+    detail: 'The content type is not one of those accepted.',
+  },
+  'unsupported-encoding': {
+    title: 'Unsupported content encoding',
+    detail: 'Only gzip and identity are accepted.',
+  },
+  'client-gone': {
+    title: 'Client gone',
+    detail: 'The client closed the connection before its request was complete.',
+  },
+  'not-found': { title: 'Not found', detail: 'There is nothing under this address.' },
+  'method-not-allowed': {
+    title: 'Method not allowed',
+    detail: 'The address exists, but not for this method.',
+  },
+  internal: { title: 'Internal error', detail: 'The console failed; its log has the details.' },
+  'stale-epoch': { title: 'Stale epoch', detail: 'Another claim holds this run now. Stop writing to it.' },
+  'batch-gap': { title: 'Batch gap', detail: 'The batch before this one is not stored.' },
+  'batch-differs': { title: 'Batch differs', detail: 'Another content was stored under this batch number.' },
+  'effect-exists': {
+    title: 'Effect exists',
+    detail: 'The call is open or confirmed somewhere in the lineage.',
+  },
+  moved: { title: 'Moved', detail: 'The run has moved on since the sequence number that was expected.' },
+  'unknown-payloads': {
+    title: 'Unknown payloads',
+    detail: 'The events refer to payloads that are not stored.',
+  },
+  'unknown-machine': {
+    title: 'Unknown machine',
+    detail: 'Store the machine first: PUT /api/v1/machines/{digest}.',
+  },
+  'stale-plan': {
+    title: 'Stale plan',
+    detail: 'What the order would do has changed since the plan was shown. The new plan is attached.',
+  },
+  held: { title: 'Held', detail: 'A worker holds this run, or another order came first.' },
+  'already-answered': { title: 'Already answered', detail: 'This was answered before; it counts once.' },
+  mirror: {
+    title: 'Mirror',
+    detail: 'This is a copy of a run whose home is elsewhere. Inspect, replay or fork it here.',
+  },
+  'use-rewind': {
+    title: 'Use rewind',
+    detail: 'The point is older than the newest checkpoint; going back to it is a rewind.',
+  },
+  'command-differs': { title: 'Command id taken', detail: 'Another order was given under this commandId.' },
+  exists: { title: 'Exists', detail: 'A run with this id exists.' },
+};
+
+const words = (kind: string) => kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll('-', ' ');
+
+/** The body of an `application/problem+json` answer; the problem's own members come along. */
+export function problemBody(problem: Problem, status: number): Record<string, unknown> {
+  const { kind, ...members } = problem;
+  const known = sentences[kind];
+  const own = members as { readonly detail?: unknown; readonly sentence?: unknown };
+  const detail = own.detail ?? own.sentence ?? sizeOf(problem) ?? known?.detail ?? words(kind);
+  return {
+    ...members,
+    type: `urn:rerail:problem:${kind}`,
+    title: known?.title ?? words(kind),
+    status,
+    detail,
+  };
+}
+
+/** Limits are named in the sentence too, since many clients show nothing else. */
+function sizeOf(problem: Problem): string | undefined {
+  if ('limitBytes' in problem && 'limit' in problem) {
+    return `The ${String(problem.limit)} is larger than ${String(problem.limitBytes)} bytes.`;
+  }
+  if ('limitDepth' in problem) return `The JSON nests deeper than ${String(problem.limitDepth)} levels.`;
+  return undefined;
+}
+
+export const problemAnswer = (
+  problem: Problem,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): Outgoing => ({
+  status,
+  headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...headers },
+  body: JSON.stringify(problemBody(problem, status)),
+});

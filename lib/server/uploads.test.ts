@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { POST } from '@/app/api/v1/traces/route';
+import { memoryStore } from '@/lib/testing/memory-store';
+import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
+import { problem } from '@/lib/wire/v1/common';
+import { uploadAnswer } from '@/lib/wire/v1/export';
+import type { Incoming } from './http';
+import { defaultUploadLimits, type UploadLimits } from './upload-body';
+
+const fixture = (name: string) =>
+  readFileSync(new URL(`../ingest/langgraph/fixtures/${name}`, import.meta.url));
+const forks = fixture('forks-of-forks.json');
+
+let console_: TestConsole;
+beforeAll(async () => {
+  console_ = await startTestConsole();
+});
+afterAll(() => console_.close());
+
+const send = (body: BodyInit, headers: Record<string, string> = {}, query = '') =>
+  fetch(`${console_.url}/api/v1/traces${query}`, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+const bodyOf = async (response: Response) => uploadAnswer.parse(await response.json());
+
+describe('POST /api/v1/traces', () => {
+  it('answers 201 with runs and warnings, and 200 with the same ids the second time, plain or gzip', async () => {
+    const first = await send(forks);
+    expect(first.status).toBe(201);
+    const made = await bodyOf(first);
+    expect(
+      made.runs.map(({ format, status, steps, checkpoints }) => [format, status, steps, checkpoints]),
+    ).toEqual([
+      ['langgraph', 'completed', 3, 5],
+      ['langgraph', 'failed', 2, 4],
+      ['langgraph', 'completed', 3, 5],
+      ['langgraph', 'waiting', 1, 4],
+    ]);
+    expect(made.warnings.length).toBeGreaterThan(0);
+    for (const variant of [
+      send(forks),
+      send(gzipSync(forks), { 'content-encoding': 'gzip' }),
+      send(gzipSync(forks), { 'content-type': 'application/gzip' }),
+      send(forks, {}, '?format=langgraph'),
+    ]) {
+      const again = await variant;
+      expect(again.status).toBe(200);
+      expect((await bodyOf(again)).runs).toEqual(made.runs.map((run) => ({ ...run, added: 0 })));
+    }
+  });
+
+  it('S30 takes back what GET …/export gives, and the export of that is the same file', async () => {
+    const id = (await bodyOf(await send(forks))).runs[1]?.id ?? '';
+    const path = `/api/v1/runs/${encodeURIComponent(id)}/export`;
+    const exported = await fetch(`${console_.url}${path}`);
+    expect(exported.status).toBe(200);
+    expect(exported.headers.get('content-type')).toContain('application/x-ndjson');
+    const file = await exported.text();
+    const elsewhere = await startTestConsole({ store: memoryStore() });
+    try {
+      const upload = await fetch(`${elsewhere.url}/api/v1/traces`, {
+        method: 'POST',
+        body: file,
+        headers: { 'content-type': 'application/x-ndjson' },
+      });
+      expect(upload.status).toBe(201);
+      expect(await (await fetch(`${elsewhere.url}${path}`)).text()).toBe(file);
+      // S35: cut off in transit.
+      const cut = await fetch(`${elsewhere.url}/api/v1/traces`, { method: 'POST', body: file.slice(0, -30) });
+      expect(cut.status).toBe(400);
+    } finally {
+      await elsewhere.close();
+    }
+    expect((await fetch(`${console_.url}/api/v1/runs/nothing/export`)).status).toBe(404);
+  });
+
+  it('refuses an unknown format and lists the known ones', async () => {
+    for (const response of [
+      await send('{"resourceSpans":[]}'),
+      await send('hello'),
+      await send(''),
+      await send('[]', {}, '?format=otlp'),
+    ]) {
+      expect(response.status).toBe(415);
+      const told = problem.parse(await response.json());
+      expect(told.detail).toContain('rerail');
+      expect(told.detail).toContain('langgraph');
+    }
+  });
+
+  it('refuses what is malformed and says where', async () => {
+    for (const [body, path] of [
+      ['[{"values":{},"next":[],"checkpoint_id":1}]', '$'],
+      ['[{"values":{},"next":[],"checkpoint_id":"c"', '$'],
+      ['{"format":"rerail-export","version":1}', 'line 1'],
+      ['{"format":"rerail-export","version":2}\n', 'line 1, $.version'],
+    ] as const) {
+      const response = await send(body);
+      expect(response.status).toBe(400);
+      expect(response.headers.get('content-type')).toContain('application/problem+json');
+      expect(problem.parse(await response.json()).errors?.[0]?.path).toBe(path);
+    }
+    const torn = await send(gzipSync(forks).subarray(0, 400), { 'content-encoding': 'gzip' });
+    expect(torn.status).toBe(400);
+    expect(problem.parse(await torn.json()).errors?.[0]).toMatchObject({
+      path: 'body',
+      message: expect.stringContaining('cut off'),
+    });
+    expect((await send('{}', { 'content-encoding': 'br' })).status).toBe(415);
+    expect((await send(forks, { 'content-encoding': 'gzip' })).status).toBe(400);
+  });
+});
+
+describe('limits of an upload are answered by name', () => {
+  const post = async (
+    body: Uint8Array,
+    limits: Partial<UploadLimits>,
+    headers: Record<string, string> = {},
+  ) => {
+    const incoming: Incoming = {
+      method: 'POST',
+      params: {},
+      search: '',
+      header: (name) => headers[name],
+      read: async (limit) =>
+        body.byteLength > limit
+          ? { ok: false, problem: { kind: 'body-too-large', limit: 'body', limitBytes: limit } }
+          : { ok: true, value: body },
+      signal: new AbortController().signal,
+    };
+    const { status, body: answer } = await POST.direct(incoming, {
+      ...console_.deps,
+      uploads: { ...defaultUploadLimits, ...limits },
+    });
+    return { status, told: problem.parse(JSON.parse(String(answer))) };
+  };
+
+  it('body: 413', async () => {
+    const { status, told } = await post(forks, { bodyBytes: 100 });
+    expect([status, told.detail]).toEqual([413, expect.stringContaining('body is larger than 100 bytes')]);
+  });
+
+  it('decompressed body: 413', async () => {
+    const { status, told } = await post(gzipSync(forks), { unzippedBytes: 1_000 });
+    expect([status, told.detail]).toEqual([
+      413,
+      expect.stringContaining('decompressed body is larger than 1000 bytes'),
+    ]);
+  });
+
+  it('decompression ratio: 413', async () => {
+    const { status, told } = await post(gzipSync(new Uint8Array(20 * 1024 * 1024)), { ratio: 100 });
+    expect([status, told.detail]).toEqual([413, expect.stringContaining('decompression ratio')]);
+  });
+
+  it('depth: 400', async () => {
+    const deep = Buffer.from(`[{"checkpoint_id":"c","next":[],"values":${'['.repeat(50)}${']'.repeat(50)}}]`);
+    const { status, told } = await post(deep, { jsonDepth: 20 });
+    expect([status, told.detail]).toEqual([400, expect.stringContaining('"depth" of 20')]);
+  });
+});

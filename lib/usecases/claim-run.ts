@@ -1,0 +1,390 @@
+import type { CommandId, EpochMs, LeaseId, MachineDigest, RunId, Seq, WorkerId } from '@/lib/core/events/ids';
+import type { EventOf, NewEvent } from '@/lib/core/events/run-event';
+import { extend } from '@/lib/core/journal/extend';
+import {
+  type Claimable,
+  type ClaimReason,
+  claimFor,
+  takeClaim,
+  type WorkerOffer,
+} from '@/lib/core/journal/lease';
+import { generationsOf, isInDoubt } from '@/lib/core/projections/ledger';
+import type { EffectRecord, RunRecord, RunState } from '@/lib/core/projections/records';
+import { canonicalJson } from '@/lib/core/shared/canonical-json';
+import { fail, ok, type Result } from '@/lib/core/shared/result';
+import { type AcceptedPlan, commandKey } from './command';
+import type { UsecaseDeps } from './deps';
+import { onlyRow } from './heartbeat';
+import { newLeaseId } from './lease-id';
+import { type LoadedPlan, loadPlan, type Today } from './load-plan';
+import { markSeen } from './mark-seen';
+import type { AnswerRecord, WriteContext } from './ports';
+import { stateAt } from './state-at';
+
+export interface ClaimAsk extends WorkerOffer {
+  readonly claimId: string;
+  readonly waitMs: number;
+}
+
+/** A run under a new lease. `command` is the accepted order's event, `plan` the plan that it carries out. */
+export interface Claimed {
+  readonly leaseId: LeaseId;
+  readonly runId: RunId;
+  readonly epoch: number;
+  readonly leaseMs: number;
+  readonly headSeq: Seq;
+  readonly reason: ClaimReason;
+  readonly command?: EventOf<'command.accepted'>;
+  readonly plan?: Pick<LoadedPlan, 'plan' | 'plannedAt'>;
+}
+
+type Deps = Pick<UsecaseDeps, 'store' | 'engine' | 'ids' | 'hash' | 'leaseMs' | 'judgedFrom'>;
+export type ClaimProblem = { readonly kind: 'claim-differs'; readonly detail: string };
+
+/** How long a waiting claim relies on being woken: leases lapse by time, and other processes write too. */
+const LOOK_AGAIN_MS = 1_000;
+const MOST_CANDIDATES = 100;
+
+/**
+ * Hands a claimable run to the worker, waiting up to `waitMs` for one; `undefined` where there is none. The same
+ * `claimId` gets the same answer. Nothing is claimed for a caller that has gone.
+ */
+export async function claimRun(
+  deps: Deps,
+  ask: ClaimAsk,
+  signal: AbortSignal,
+): Promise<Result<Claimed | undefined, ClaimProblem>> {
+  const key = `claim:${ask.claimId}`;
+  const requestDigest = deps.hash(
+    canonicalJson({
+      workerId: ask.workerId,
+      agents: ask.agents.map(({ name, machineDigest }) => ({ name, machineDigest })),
+    }),
+  );
+  const until = performance.now() + ask.waitMs;
+  for (;;) {
+    const before = answerOf(await deps.store.answer(key), requestDigest);
+    if (!before.ok || before.value !== undefined) return before;
+    await markSeen(deps.store, ask);
+    // Listening starts before looking, so that what becomes claimable in between wakes this call.
+    const looked = new AbortController();
+    const left = until - performance.now();
+    const woken = deps.engine.waitForWork(
+      Math.max(0, Math.min(left, LOOK_AGAIN_MS)),
+      AbortSignal.any([signal, looked.signal]),
+    );
+    try {
+      const claimed = await claimOne(deps, ask, key, requestDigest, signal);
+      if (!claimed.ok || claimed.value !== undefined) return claimed;
+    } catch (error) {
+      looked.abort();
+      throw error;
+    }
+    if (left <= 0 || signal.aborted) {
+      looked.abort();
+      return ok(undefined);
+    }
+    await woken;
+  }
+}
+
+function answerOf(
+  answer: AnswerRecord | undefined,
+  requestDigest: string,
+): Result<Claimed | undefined, ClaimProblem> {
+  if (answer === undefined) return ok(undefined);
+  if (answer.requestDigest === requestDigest) return ok(JSON.parse(answer.answer) as Claimed);
+  return fail({ kind: 'claim-differs', detail: 'Another worker or offer claimed under this claimId.' });
+}
+
+async function claimOne(
+  deps: Deps,
+  ask: ClaimAsk,
+  key: string,
+  requestDigest: ReturnType<Deps['hash']>,
+  signal: AbortSignal,
+): Promise<Result<Claimed | undefined, ClaimProblem>> {
+  const names = new Set(ask.agents.map(({ name }) => name));
+  for (const run of await candidates(deps)) {
+    if (signal.aborted) return ok(undefined);
+    if (!names.has(run.state.agent)) continue;
+    const claimed = await tryClaim(deps, run, ask, key, requestDigest);
+    if (!claimed.ok || claimed.value !== undefined) return claimed;
+  }
+  return ok(undefined);
+}
+
+/** Queued runs, oldest first, and those that were hinted at. A hint that leads nowhere is dropped. */
+async function candidates(deps: Deps): Promise<readonly RunRecord[]> {
+  const queued = await deps.store.runsIn(['queued'], MOST_CANDIDATES);
+  const hinted: RunRecord[] = [];
+  for (const id of deps.engine.hinted()) {
+    if (queued.some((run) => run.runId === id)) continue;
+    const run = await deps.store.run(id);
+    if (run !== undefined && run.state.verifies.length > 0) hinted.push(run);
+    else deps.engine.settled(id);
+  }
+  return [...queued, ...hinted];
+}
+
+/** What the claim's commit is to write, made ready outside of the run's lock. */
+interface Prepared {
+  readonly claim: Claimable;
+  readonly command?: EventOf<'command.accepted'>;
+  readonly plan?: Pick<LoadedPlan, 'plan' | 'plannedAt'>;
+  readonly plannedMachine?: MachineDigest;
+  readonly started?: Extract<NewEvent, { readonly kind: 'run.started' }>;
+}
+
+async function tryClaim(
+  deps: Deps,
+  seen: RunRecord,
+  ask: ClaimAsk,
+  key: string,
+  requestDigest: ReturnType<Deps['hash']>,
+): Promise<Result<Claimed | undefined, ClaimProblem>> {
+  const prepared = await prepare(deps, seen, ask);
+  if (prepared === undefined) return ok(undefined);
+  if ('stale' in prepared) {
+    await refuseOrder(deps, seen, prepared.stale);
+    return ok(undefined);
+  }
+  const lease = newLeaseId(deps.ids, seen.runId);
+  return deps.store.commit<Claimed | undefined, ClaimProblem>({
+    runId: seen.runId,
+    effectKeys: 'all',
+    answerKey: key,
+    decide: (context) => {
+      const before = answerOf(context.answer, requestDigest);
+      if (!before.ok) return before;
+      if (before.value !== undefined) return ok({ value: before.value, change: undefined });
+      const { run, now } = context;
+      if (run === undefined || run.headSeq !== seen.headSeq || run.epoch !== seen.epoch) return nothing;
+      const claim = claimFor(run, ask, now, optionsOf(deps, prepared.plannedMachine));
+      if (claim === undefined) return nothing;
+      const taken = takeClaim(
+        run,
+        claim,
+        { leaseId: lease, workerId: ask.workerId, now, leaseMs: deps.leaseMs },
+        prepared.started,
+      );
+      const change =
+        taken.event === undefined
+          ? onlyRow(taken.run)
+          : {
+              ...extend(taken.run, context.effects, [taken.event], {
+                at: now,
+                epoch: taken.run.epoch,
+                by: 'console',
+              }),
+              payloads: [],
+            };
+      const value: Claimed = {
+        leaseId: lease,
+        runId: run.runId,
+        epoch: taken.run.epoch,
+        leaseMs: deps.leaseMs,
+        headSeq: change.run.headSeq,
+        reason: claim.reason,
+        ...(prepared.command !== undefined && { command: prepared.command }),
+        ...(prepared.plan !== undefined && { plan: prepared.plan }),
+      };
+      const answer = { key, runId: run.runId, requestDigest, answer: JSON.stringify(value), at: now };
+      return ok({ value, change: { ...change, answers: [answer] } });
+    },
+  });
+}
+
+const nothing = ok({ value: undefined, change: undefined });
+
+const optionsOf = (deps: Deps, plannedMachine: MachineDigest | undefined) => ({
+  judgedFrom: deps.judgedFrom,
+  ...(plannedMachine !== undefined && { plannedMachine }),
+});
+
+/** Whether the worker may claim the run, and with what; `stale` is the order whose accepted plan no longer holds. */
+async function prepare(
+  deps: Deps,
+  run: RunRecord,
+  ask: ClaimAsk,
+): Promise<Prepared | { readonly stale: EventOf<'command.accepted'> } | undefined> {
+  const now = deps.store.clock.now();
+  const { queue, status } = run.state;
+  const ordered = status === 'queued' && queue?.reason === 'command' ? queue.commandId : undefined;
+  const accepted = ordered === undefined ? undefined : await acceptedPlan(deps, ordered as CommandId);
+  const plannedMachine = accepted?.machineDigest;
+  const claim = claimFor(run, ask, now, optionsOf(deps, plannedMachine));
+  if (claim === undefined) return undefined;
+  const command = claim.commandId === undefined ? undefined : await commandOf(deps, run, claim.commandId);
+  const common = {
+    claim,
+    ...(command !== undefined && { command }),
+    ...(plannedMachine !== undefined && { plannedMachine }),
+  };
+  if (claim.reason === 'verify') return common;
+  if (accepted === undefined || command === undefined) return common;
+  if (!(await stillHolds(deps, run, accepted, command, ask))) return { stale: command };
+  const plan = { plan: accepted.plan, plannedAt: accepted.plannedAt as EpochMs };
+  if (command.mode !== 'replay') return { ...common, plan };
+  return { ...common, plan, started: await replayStarted(deps, command, plannedMachine, ask.workerId) };
+}
+
+async function acceptedPlan(deps: Deps, id: CommandId): Promise<AcceptedPlan | undefined> {
+  const answer = await deps.store.answer(commandKey(id));
+  return answer === undefined
+    ? undefined
+    : (JSON.parse(answer.answer) as { readonly accepted?: AcceptedPlan }).accepted;
+}
+
+const MOST_COMMANDS = 1_000;
+
+/** The event of an accepted order; the newest ones are looked at. */
+async function commandOf(
+  deps: Deps,
+  run: RunRecord,
+  id: CommandId,
+): Promise<EventOf<'command.accepted'> | undefined> {
+  const accepted = await deps.store.events(run.runId, {
+    kinds: ['command.accepted'],
+    limit: MOST_COMMANDS,
+    descending: true,
+  });
+  for (const event of accepted) if (event.kind === 'command.accepted' && event.commandId === id) return event;
+  return undefined;
+}
+
+/**
+ * Whether the plan is still what would be done. While neither the run nor the lineage's ledger moved since it was
+ * accepted it is, being a function of them; else it is made again, from the state before the acceptance.
+ */
+async function stillHolds(
+  deps: Deps,
+  run: RunRecord,
+  accepted: AcceptedPlan,
+  command: EventOf<'command.accepted'>,
+  ask: ClaimAsk,
+): Promise<boolean> {
+  const ledgerVersion = await deps.store.ledgerVersion(run.root);
+  if (run.headSeq === accepted.headSeq && ledgerVersion === accepted.ledgerVersion) return true;
+  const { mode } = command;
+  if (mode !== 'resume' && mode !== 'rewind') return true;
+  const { state: head } = await stateAt(deps, run, (command.seq - 1) as Seq);
+  const today = await offered(deps, run, ask);
+  const again = await loadPlan(
+    deps,
+    run,
+    {
+      mode,
+      from: command.from ?? 'latest',
+      edits: command.edits ?? [],
+      decisions: {},
+      options: command.options ?? {},
+    },
+    { head, decisions: command.decisions ?? {}, ...(today !== undefined && { today }) },
+  );
+  return again.ok && again.value.plan.digest === accepted.plan.digest;
+}
+
+async function offered(deps: Deps, run: RunRecord, ask: ClaimAsk): Promise<Today | undefined> {
+  const agent = ask.agents.find(({ name }) => name === run.state.agent);
+  const machine = agent === undefined ? undefined : await deps.store.machines.get(agent.machineDigest);
+  return agent === undefined || machine === undefined
+    ? undefined
+    : { digest: agent.machineDigest, machine, workerId: ask.workerId };
+}
+
+/** A replay starts with what was recorded, under the machine that its plan was made for. */
+async function replayStarted(
+  deps: Deps,
+  command: EventOf<'command.accepted'>,
+  machineDigest: MachineDigest | undefined,
+  workerId: WorkerId,
+): Promise<Extract<NewEvent, { readonly kind: 'run.started' }>> {
+  const parent = command.parent === undefined ? undefined : await deps.store.run(command.parent.runId);
+  if (parent === undefined) throw new Error(`Broken invariant: replay ${command.runId} has no parent`);
+  const { agent, input, tags } = parent.state;
+  return {
+    kind: 'run.started',
+    agent,
+    ...(machineDigest !== undefined && { machineDigest }),
+    ...(input !== undefined && { input }),
+    tags,
+    workerId,
+  };
+}
+
+/** The order ends as refused and the run goes back to how it stood: what it was to do is no longer what would be done. */
+async function refuseOrder(deps: Deps, seen: RunRecord, command: EventOf<'command.accepted'>): Promise<void> {
+  const detail = 'What the order would do has changed since it was accepted. Look at the plan again.';
+  const { state: before } = await stateAt(deps, seen, (command.seq - 1) as Seq);
+  await deps.store.commit<undefined, never>({
+    runId: seen.runId,
+    effectKeys: 'all',
+    decide: ({ run, now, effects }: WriteContext) => {
+      const pending = run?.state.pending;
+      if (run === undefined || pending === undefined || run.headSeq !== seen.headSeq) return nothing;
+      const events: readonly NewEvent[] = [
+        { kind: 'command.ended', commandId: pending.commandId as CommandId, outcome: 'refused', detail },
+        // A rewind has moved the run already: where it stands now, nobody ever held it.
+        command.mode === 'rewind' ? handedOver : asItStood(before, run, effects, now),
+      ];
+      const change = extend(run, effects, events, { at: now, epoch: run.epoch, by: 'console' });
+      return ok({ value: undefined, change: { ...change, payloads: [] } });
+    },
+  });
+}
+
+const handedOver: NewEvent = { kind: 'run.interrupted', cause: 'hand-over' };
+
+/** The event that gives a run back the status that it had before the order was accepted, as far as that is still true. */
+function asItStood(
+  before: RunState,
+  { state }: RunRecord,
+  effects: readonly EffectRecord[],
+  now: EpochMs,
+): NewEvent {
+  switch (before.status) {
+    case 'failed': {
+      if (before.failure === undefined) return handedOver;
+      const { cause, error, stepKey } = before.failure;
+      const failed = { kind: 'run.failed', cause: cause as EventOf<'run.failed'>['cause'], error } as const;
+      return stepKey === undefined ? failed : { ...failed, stepKey };
+    }
+    case 'waiting': {
+      const on = before.waitingOn.filter((one) => isStillWaitedFor(one, state, effects, now));
+      return on.length === 0 ? handedOver : { kind: 'run.waiting', on };
+    }
+    case 'paused':
+      return { kind: 'run.paused' };
+    case 'interrupted': {
+      const { cause, workerId } = before.interruption ?? {};
+      return {
+        kind: 'run.interrupted',
+        cause: cause === 'lease-lapsed' || cause === 'recorded' ? cause : 'hand-over',
+        ...(workerId !== undefined && { workerId }),
+      };
+    }
+    default:
+      return handedOver;
+  }
+}
+
+function isStillWaitedFor(
+  on: RunState['waitingOn'][number],
+  state: RunState,
+  effects: readonly EffectRecord[],
+  now: EpochMs,
+): boolean {
+  switch (on.for) {
+    case 'in-doubt': {
+      const effect = generationsOf(effects, on.stepKey).at(-1);
+      return effect !== undefined && isInDoubt(effect, now);
+    }
+    case 'question':
+      return Object.values(state.questions).some(
+        (question) => question.stepKey === on.stepKey && question.status === 'open',
+      );
+    default:
+      return true;
+  }
+}

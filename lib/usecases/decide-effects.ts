@@ -1,0 +1,217 @@
+import type { CommandId, EpochMs, RunId, Seq, Sha256, StepKey } from '@/lib/core/events/ids';
+import type { Payload } from '@/lib/core/events/payload';
+import type { Decision, NewEvent } from '@/lib/core/events/run-event';
+import { extend } from '@/lib/core/journal/extend';
+import { liveLease } from '@/lib/core/journal/lease';
+import { generationsOf, isInDoubt } from '@/lib/core/projections/ledger';
+import type { EffectRecord, RunRecord } from '@/lib/core/projections/records';
+import { fail, ok, type Result } from '@/lib/core/shared/result';
+import { closeEpoch } from './close-epoch';
+import {
+  acceptance,
+  answeredBefore,
+  type CommandAnswer,
+  type CommandOf,
+  type CommandProblem,
+  commandKey,
+} from './command';
+import type { UsecaseDeps } from './deps';
+import { judgeRun } from './judge-leases';
+import { takeDecisions } from './load-plan';
+import { noRun } from './problems';
+
+type Deps = Pick<UsecaseDeps, 'store' | 'engine' | 'hash' | 'judgedFrom' | 'actor'>;
+
+/**
+ * `decide`: a person says what happened to effects in doubt. Each decision goes to the run that owns the intent, where
+ * its home is here, and counts for the lineage; it starts nothing.
+ */
+export async function decideEffects(
+  deps: Deps,
+  runId: RunId,
+  command: CommandOf<'decide'>,
+  requestDigest: Sha256,
+): Promise<Result<CommandAnswer, CommandProblem>> {
+  const stored = await deps.store.run(runId);
+  if (stored === undefined) return fail(noRun(runId));
+  const run = await judgeRun(deps, stored);
+  const { decisions, payloads } = takeDecisions(command.decisions, deps.hash);
+  if (Object.keys(decisions).length === 0)
+    return fail({ kind: 'not-possible', detail: 'The order names no decision.' });
+  const owner = await ownerOf(deps, run, decisions);
+  return owner.ok ? decideIn(deps, owner.value, command, decisions, payloads, requestDigest) : owner;
+}
+
+/**
+ * The run that the decisions are appended to. One order is one write of one run, so that it is carried out whole or
+ * not at all: effects of several runs are refused, with the run to decide each of them on.
+ */
+async function ownerOf(
+  deps: Deps,
+  run: RunRecord,
+  decisions: Readonly<Record<string, Decision>>,
+): Promise<Result<RunId, CommandProblem>> {
+  const effects = await deps.store.effects(run.root);
+  const lineage = new Map((await deps.store.lineage(run.root)).map((member) => [member.runId, member]));
+  const owners = new Map<RunId, StepKey[]>();
+  for (const key of Object.keys(decisions) as StepKey[]) {
+    const effect = generationsOf(effects, key).at(-1);
+    if (effect === undefined)
+      return fail({ kind: 'not-in-doubt', stepKey: key, detail: `No effect is recorded for ${key}.` });
+    const owner = lineage.get(effect.runId)?.home === 'here' ? effect.runId : run.runId;
+    owners.set(owner, [...(owners.get(owner) ?? []), key]);
+  }
+  const [first, ...others] = [...owners].map(([runId, stepKeys]) => ({ runId, stepKeys }));
+  if (first === undefined) return fail({ kind: 'not-possible', detail: 'The order names no decision.' });
+  if (others.length > 0) {
+    const runs = [first, ...others];
+    const where = runs.map(({ runId, stepKeys }) => `${stepKeys.join(', ')} on run ${runId}`).join('; ');
+    return fail({
+      kind: 'several-runs',
+      runs,
+      detail: `One order decides effects of one run. Decide ${where}.`,
+    });
+  }
+  const member = lineage.get(first.runId);
+  if (member !== undefined && member.runId !== run.runId) await judgeRun(deps, member);
+  return ok(first.runId);
+}
+
+async function decideIn(
+  deps: Deps,
+  owner: RunId,
+  command: CommandOf<'decide'>,
+  decisions: Readonly<Record<string, Decision>>,
+  payloads: readonly Payload[],
+  requestDigest: Sha256,
+): Promise<Result<CommandAnswer, CommandProblem>> {
+  const key = commandKey(command.commandId);
+  const decidedBy = new Map<string, string>();
+  for (const event of await deps.store.events(owner, { limit: 10_000, kinds: ['effect.decided'] })) {
+    if (event.kind === 'effect.decided')
+      decidedBy.set(`${event.stepKey} ${event.decision.intentSeq}`, event.actor);
+  }
+  const result = await deps.store.commit<CommandAnswer, CommandProblem>({
+    runId: owner,
+    effectKeys: 'all',
+    answerKey: key,
+    decide: (context) => {
+      const { run, now } = context;
+      const before = answeredBefore(context.answer, requestDigest);
+      if (!before.ok) return before;
+      if (before.value !== undefined) return ok({ value: before.value, change: undefined });
+      if (run === undefined) return fail(noRun(owner));
+      let closes = false;
+      for (const [stepKey, decision] of Object.entries(decisions)) {
+        const effect = generationsOf(context.effects, stepKey as StepKey).at(-1);
+        const refusal = refusalOf(
+          effect,
+          stepKey,
+          decision,
+          now,
+          decidedBy.get(`${stepKey} ${decision.intentSeq}`),
+        );
+        if (refusal !== undefined) return fail(refusal);
+        if (!reportedByWorker(run, stepKey)) closes = true;
+      }
+      // What its worker did not report may still be under way: its epoch ends here, so that it can report nothing else.
+      const base = closes && run.lease !== undefined ? closeEpoch(run) : run;
+      const events: readonly NewEvent[] = [
+        acceptance(command, deps.actor),
+        ...Object.entries(decisions).map(([stepKey, decision]) =>
+          decided(command, stepKey, decision, deps.actor),
+        ),
+        { kind: 'command.ended', commandId: command.commandId, outcome: 'done' },
+        ...needlessVerifies(run, decisions, now, deps.judgedFrom),
+      ];
+      const change = extend(base, context.effects, events, { at: now, epoch: base.epoch, by: 'console' });
+      const value: CommandAnswer = {
+        commandId: command.commandId,
+        runId: owner,
+        headSeq: change.run.headSeq,
+      };
+      return ok({
+        value,
+        change: {
+          ...change,
+          payloads,
+          answers: [{ key, runId: owner, requestDigest, answer: JSON.stringify(value), at: now }],
+        },
+      });
+    },
+  });
+  if (result.ok) deps.engine.wake(owner);
+  return result;
+}
+
+const decided = (
+  command: CommandOf<'decide'>,
+  stepKey: string,
+  decision: Decision,
+  actor: string,
+): NewEvent => ({
+  kind: 'effect.decided',
+  stepKey: stepKey as StepKey,
+  decision,
+  actor,
+  reason: command.reason,
+  commandId: command.commandId,
+});
+
+/** Nobody needs to ask any more what a person has said; a probe that is under way goes on. */
+function needlessVerifies(
+  run: RunRecord,
+  decisions: Readonly<Record<string, Decision>>,
+  now: EpochMs,
+  judgedFrom: EpochMs,
+): readonly NewEvent[] {
+  if (liveLease(run, now, judgedFrom)?.mode === 'verify') return [];
+  return run.state.verifies
+    .filter(({ stepKey }) => Object.hasOwn(decisions, stepKey) && decisions[stepKey]?.outcome !== 'hold')
+    .map(({ commandId }) => ({
+      kind: 'command.ended',
+      commandId: commandId as CommandId,
+      outcome: 'withdrawn',
+      detail: 'decided',
+    }));
+}
+
+const needsResult =
+  'A decision that it happened needs the call’s result, which the agent’s code will be given.';
+const later = 'Keeping, compensating and running in addition come with a later release.';
+
+function refusalOf(
+  effect: EffectRecord | undefined,
+  stepKey: string,
+  decision: Decision,
+  now: Parameters<typeof isInDoubt>[1],
+  decidedBy: string | undefined,
+): CommandProblem | undefined {
+  if (effect === undefined)
+    return { kind: 'not-in-doubt', stepKey, detail: `No effect is recorded for ${stepKey}.` };
+  if (effect.intentSeq !== decision.intentSeq) {
+    const intentSeq: Seq = effect.intentSeq;
+    return {
+      kind: 'intent-changed',
+      stepKey,
+      intentSeq,
+      detail: `${stepKey} was tried again since; the decision was for another attempt.`,
+    };
+  }
+  if (!isInDoubt(effect, now)) {
+    return decidedBy === undefined
+      ? { kind: 'not-in-doubt', stepKey, detail: `Whether ${stepKey} happened is known: ${effect.status}.` }
+      : { kind: 'already-answered', by: decidedBy, detail: `${decidedBy} decided ${stepKey} already.` };
+  }
+  if (decision.outcome === 'happened' && decision.result === undefined)
+    return { kind: 'not-possible', detail: needsResult };
+  const known =
+    decision.outcome === 'happened' || decision.outcome === 'did-not-happen' || decision.outcome === 'hold';
+  return known ? undefined : { kind: 'not-possible', detail: later };
+}
+
+/** The worker itself appended `step.failed` for the attempt, so nothing of it is under way. */
+function reportedByWorker(run: RunRecord, stepKey: string): boolean {
+  const step = Object.hasOwn(run.state.open, stepKey) ? run.state.open[stepKey] : run.state.stopped[stepKey];
+  return step !== undefined && step.failure !== undefined;
+}

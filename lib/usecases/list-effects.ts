@@ -1,0 +1,86 @@
+import { type RunId, type Seq, seq } from '@/lib/core/events/ids';
+import type { EventKind, RunEvent } from '@/lib/core/events/run-event';
+import { ledgerChanges, ledgerOf, putInLedger } from '@/lib/core/projections/ledger';
+import type { EffectRecord, RunRecord } from '@/lib/core/projections/records';
+import { emptyState } from '@/lib/core/projections/run-state';
+import { fail, ok, type Result } from '@/lib/core/shared/result';
+import type { UsecaseDeps } from './deps';
+import { type NotFound, noRun } from './problems';
+import { eventPages, stateAt } from './state-at';
+
+/**
+ * The lineage's effect ledger, every generation, oldest intent first. With `at` (before the head): the effects of this
+ * run alone, as the ledger stood then, since a seq does not order what other runs did.
+ */
+export async function listEffects(
+  deps: Pick<UsecaseDeps, 'store'>,
+  ask: { readonly runId: RunId; readonly at: Seq | undefined },
+): Promise<Result<readonly EffectRecord[], NotFound>> {
+  const run = await deps.store.run(ask.runId);
+  if (run === undefined) return fail(noRun(ask.runId));
+  const rows =
+    ask.at === undefined || ask.at >= run.headSeq
+      ? await deps.store.effects(run.root)
+      : await ledgerAt(deps, run, ask.at);
+  return ok([...rows].sort((a, b) => a.firstIntentAt - b.firstIntentAt || a.intentSeq - b.intentSeq));
+}
+
+/** What changes the ledger without being bound to one call's end. */
+const LEDGER_KINDS = [
+  'step.started',
+  'step.failed',
+  'run.interrupted',
+  'run.failed',
+  'run.cancelled',
+  'run.resumed',
+  'effect.verified',
+  'effect.decided',
+] as const satisfies readonly EventKind[];
+
+/**
+ * Folds only what changes the ledger: intents, failures, stops, answers, and those completions that confirmed an effect,
+ * which today's rows name by seq (what is confirmed stays so). A stop needs the state before it, from its snapshot.
+ */
+async function ledgerAt(
+  deps: Pick<UsecaseDeps, 'store'>,
+  run: RunRecord,
+  at: Seq,
+): Promise<readonly EffectRecord[]> {
+  const events: RunEvent[] = [];
+  for await (const page of eventPages(deps.store, run.runId, seq(0), at, LEDGER_KINDS, true)) events.push(...page);
+  events.push(...(await completions(deps, run, at)));
+  events.sort((a, b) => a.seq - b.seq);
+  const ledger = ledgerOf([]);
+  for (const event of events) {
+    const needsState = movesOpenEffects(event) && [...ledger.values()].flat().some(isOpen);
+    const before = needsState
+      ? (await stateAt(deps, run, seq(event.seq - 1))).state
+      : emptyState(run.state.agent);
+    for (const row of ledgerChanges(ledger, run.root, event, before)) putInLedger(ledger, row);
+  }
+  return [...ledger.values()].flat();
+}
+
+async function completions(
+  deps: Pick<UsecaseDeps, 'store'>,
+  run: RunRecord,
+  at: Seq,
+): Promise<readonly RunEvent[]> {
+  const confirmed = (await deps.store.effects(run.root)).flatMap((row) =>
+    row.runId === run.runId && row.confirmedBy === 'outcome' && row.confirmedSeq !== undefined && row.confirmedSeq <= at
+      ? [row.confirmedSeq]
+      : [],
+  );
+  const found = await Promise.all(
+    confirmed.map((one) => deps.store.events(run.runId, { after: seq(one - 1), limit: 1 })),
+  );
+  return found.flat();
+}
+
+const movesOpenEffects = (event: RunEvent): boolean =>
+  event.kind === 'run.interrupted' ||
+  event.kind === 'run.failed' ||
+  event.kind === 'run.cancelled' ||
+  event.kind === 'run.resumed';
+
+const isOpen = (row: EffectRecord): boolean => row.status === 'intended' || row.status === 'in-doubt';

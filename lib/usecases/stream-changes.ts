@@ -1,0 +1,130 @@
+import type { RunId, Seq } from '@/lib/core/events/ids';
+import type { RunEvent } from '@/lib/core/events/run-event';
+import { fail, ok, type Result } from '@/lib/core/shared/result';
+import type { UsecaseDeps } from './deps';
+import type { RunMoved } from './ports';
+import { type NotFound, noRun } from './problems';
+
+/** `reset`: what the listener has does not continue here; it reads anew and goes on from `headSeq`. */
+export type RunChange =
+  | { readonly kind: 'event'; readonly event: RunEvent }
+  | { readonly kind: 'reset'; readonly headSeq: Seq };
+export type AnyChange = { readonly kind: 'moved'; readonly moved: RunMoved } | { readonly kind: 'reset' };
+
+const BATCH = 500;
+/** Runs that may wait to be told of; a listener that is further behind is told to read anew. */
+const MOST_WAITING = 5_000;
+/** Another process may have written without this one hearing of it. */
+const LOOK_AGAIN_MS = 5_000;
+
+type Deps = Pick<UsecaseDeps, 'store'>;
+
+/** A run's journal after `after`, then live, in batches; the caller's pace is the stream's. Ends with `signal`. */
+export async function streamRun(
+  deps: Deps,
+  ask: { readonly runId: RunId; readonly after: Seq | undefined },
+  signal: AbortSignal,
+): Promise<Result<AsyncIterable<readonly RunChange[]>, NotFound>> {
+  const run = await deps.store.run(ask.runId);
+  if (run === undefined) return fail(noRun(ask.runId));
+  return ok(follow(deps, ask.runId, ask.after ?? run.headSeq, run.headSeq, signal));
+}
+
+async function* follow(
+  deps: Deps,
+  runId: RunId,
+  after: Seq,
+  head: Seq,
+  signal: AbortSignal,
+): AsyncGenerator<readonly RunChange[]> {
+  const bell = new Bell(signal);
+  let known: number = head;
+  const stop = deps.store.feed.subscribe((moved) => {
+    if (moved.runId !== runId) return;
+    known = Math.max(known, moved.headSeq);
+    bell.ring();
+  });
+  try {
+    let cursor = after;
+    if (after > head) {
+      yield [{ kind: 'reset', headSeq: head }];
+      cursor = head;
+    }
+    while (!signal.aborted) {
+      const events = await deps.store.events(runId, { after: cursor, limit: BATCH });
+      const last = events.at(-1);
+      if (last !== undefined) {
+        cursor = last.seq;
+        yield events.map((event) => ({ kind: 'event', event }) as const);
+      }
+      while (cursor >= known && !signal.aborted) if ((await bell.wait(LOOK_AGAIN_MS)) === 'late') break;
+    }
+  } finally {
+    stop();
+  }
+}
+
+/** Every run that moves, newest state of each; begins with `reset` where `resumed`, since moves are not kept. */
+export async function* streamRuns(
+  deps: Deps,
+  ask: { readonly resumed: boolean },
+  signal: AbortSignal,
+): AsyncGenerator<readonly AnyChange[]> {
+  const bell = new Bell(signal);
+  const waiting = new Map<RunId, RunMoved>();
+  let lost = ask.resumed;
+  const stop = deps.store.feed.subscribe((moved) => {
+    waiting.delete(moved.runId);
+    waiting.set(moved.runId, moved);
+    if (waiting.size > MOST_WAITING) {
+      waiting.clear();
+      lost = true;
+    }
+    bell.ring();
+  });
+  try {
+    while (!signal.aborted) {
+      const batch: AnyChange[] = lost ? [{ kind: 'reset' }] : [];
+      for (const moved of waiting.values()) batch.push({ kind: 'moved', moved });
+      lost = false;
+      waiting.clear();
+      if (batch.length > 0) yield batch;
+      else await bell.wait(LOOK_AGAIN_MS);
+    }
+  } finally {
+    stop();
+  }
+}
+
+/** Remembers a ring that nobody waited for. */
+class Bell {
+  #rung = false;
+  #wake: (() => void) | undefined;
+
+  constructor(signal: AbortSignal) {
+    signal.addEventListener('abort', () => this.ring(), { once: true });
+  }
+
+  ring(): void {
+    this.#rung = true;
+    this.#wake?.();
+  }
+
+  wait(ms: number): Promise<'rung' | 'late'> {
+    if (this.#rung) {
+      this.#rung = false;
+      return Promise.resolve('rung');
+    }
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => end('late'), ms);
+      timer.unref();
+      const end = (how: 'rung' | 'late') => {
+        clearTimeout(timer);
+        this.#wake = undefined;
+        this.#rung = false;
+        resolve(how);
+      };
+      this.#wake = () => end('rung');
+    });
+  }
+}
