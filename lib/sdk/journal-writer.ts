@@ -1,0 +1,223 @@
+import type { Seq } from '../core/events/ids';
+import { epochMs } from '../core/events/ids';
+import type { NewEvent, RunEvent } from '../core/events/run-event';
+import type { Clock } from './clock';
+import type { AppendProblem, Batch, Held, JournalPort } from './journal-port';
+import type { Stored } from './values';
+
+/** An event on its way, with the payloads that it brings. */
+export interface Draft {
+  readonly event: NewEvent;
+  readonly payloads?: readonly Stored[];
+  /** In one batch with the event before it. */
+  readonly joined?: boolean;
+  /** Told the seq once the event is durable. */
+  readonly onPlaced?: (seq: Seq) => void;
+}
+
+export interface WriterDeps {
+  readonly port: JournalPort;
+  readonly held: Held;
+  readonly clock: Clock;
+  /** Most events in one batch. */
+  readonly batchSize: number;
+  readonly point: (name: string) => void;
+  /** Console events that came back with an answer, ascending, each once. */
+  readonly onOthers: (others: readonly RunEvent[]) => void;
+  /** Another epoch holds the run, or it has ended: nothing more can be written. */
+  readonly onFenced: (why: string) => void;
+  /** An intent was refused, since the lineage has the effect already. Its event is not sent again. */
+  readonly onEffectExists: (refused: NewEvent) => void;
+}
+
+const INLINE_LIMIT = 4_000_000;
+
+/**
+ * The journal's writing end: events are buffered and sent in batches, one on its way at a time, in order. Only
+ * `durable` waits. While the home cannot be reached the port waits, and everything stays here.
+ */
+export class JournalWriter {
+  private readonly deps: WriterDeps;
+  private buffer: Draft[] = [];
+  private sending = false;
+  private scheduled = false;
+  private batch = 0;
+  private pushed = 0;
+  private acked = 0;
+  private seen: Seq;
+  private fenced = false;
+  private waiters: { readonly count: number; readonly resolve: () => void }[] = [];
+  /** Console events above `seen` that a heartbeat brought. */
+  private readonly taken = new Set<Seq>();
+  /** Digests that the home is known to have. */
+  private readonly known = new Set<string>();
+
+  constructor(deps: WriterDeps) {
+    this.deps = deps;
+    this.seen = deps.held.headSeq;
+  }
+
+  /** Newest seq up to which console events have been seen. */
+  get seenSeq(): Seq {
+    return this.seen;
+  }
+
+  /** True when everything pushed is durable. */
+  get idle(): boolean {
+    return this.acked === this.pushed;
+  }
+
+  push(draft: Draft): void {
+    const at = draft.event.at ?? epochMs(this.deps.clock.now());
+    this.buffer.push({ ...draft, event: { ...draft.event, at } });
+    this.pushed++;
+    if (this.scheduled || this.sending) return;
+    this.scheduled = true;
+    // What one turn of the code records travels together.
+    this.deps.clock.turn(() => {
+      this.scheduled = false;
+      this.flush();
+    });
+  }
+
+  /** Resolves when everything pushed so far is on disk; never, once fenced. */
+  durable(): Promise<void> {
+    if (this.idle) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.waiters.push({ count: this.pushed, resolve });
+      this.flush();
+    });
+  }
+
+  /** Console events may come by heartbeat too: each is taken once. */
+  sawOthers(others: readonly RunEvent[]): void {
+    const fresh = others.filter((event) => event.seq > this.seen && !this.taken.has(event.seq));
+    if (fresh.length === 0) return;
+    for (const event of fresh) this.taken.add(event.seq);
+    this.deps.onOthers(fresh);
+  }
+
+  stop(): void {
+    this.fenced = true;
+  }
+
+  private flush(): void {
+    if (this.fenced || this.sending || this.buffer.length === 0) return;
+    this.sending = true;
+    this.batch++;
+    void this.send(this.cut());
+  }
+
+  private cut(): readonly Draft[] {
+    let end = 0;
+    let bytes = 0;
+    for (const draft of this.buffer) {
+      const size = (draft.payloads ?? []).reduce((sum, { text }) => sum + text.length, 0);
+      const full = end >= this.deps.batchSize || (end > 0 && bytes + size > INLINE_LIMIT);
+      if (full && draft.joined !== true) break;
+      bytes += size;
+      end++;
+    }
+    return this.buffer.splice(0, end);
+  }
+
+  private async send(drafts: readonly Draft[]): Promise<void> {
+    if (!this.passed('append:before')) return;
+    const { epoch, runId } = this.deps.held;
+    const sentSeen = this.seen;
+    const body: Batch = {
+      epoch,
+      batch: this.batch,
+      seenSeq: sentSeen,
+      events: drafts.map((draft) => draft.event),
+      payloads: this.payloadsOf(drafts),
+    };
+    const reply = await this.deps.port.append(runId, body);
+    if (this.fenced) return;
+    if (!reply.ok) {
+      this.refused(reply.problem, drafts);
+      return;
+    }
+    if (!this.passed('append:after')) return;
+    this.sending = false;
+    this.acked += drafts.length;
+    for (const { ref } of body.payloads) this.known.add(ref.sha256);
+    drafts.forEach((draft, index) => {
+      draft.onPlaced?.((reply.firstSeq + index) as Seq);
+    });
+    this.sawOthers(reply.others);
+    if (reply.headSeq > this.seen) this.seen = reply.headSeq;
+    for (const seq of this.taken) if (seq <= this.seen) this.taken.delete(seq);
+    this.settleWaiters();
+    this.flush();
+  }
+
+  private payloadsOf(drafts: readonly Draft[]): readonly Stored[] {
+    const bySha = new Map<string, Stored>();
+    for (const draft of drafts) {
+      for (const stored of draft.payloads ?? []) {
+        if (!this.known.has(stored.ref.sha256)) bySha.set(stored.ref.sha256, stored);
+      }
+    }
+    return [...bySha.values()];
+  }
+
+  private refused(problem: AppendProblem, drafts: readonly Draft[]): void {
+    switch (problem.kind) {
+      case 'stale-epoch':
+        this.fence('another worker holds the run, or it has ended');
+        return;
+      case 'unknown-payloads':
+        // The home swept or never had what it was thought to have: everything is sent again.
+        if (this.known.size === 0) {
+          this.fence('the journal refuses payloads that it was given');
+          return;
+        }
+        this.known.clear();
+        void this.send(drafts);
+        return;
+      case 'effect-exists': {
+        const refused = drafts.find(
+          ({ event }) =>
+            event.kind === 'step.started' && event.stepKey === problem.stepKey && event.intent !== undefined,
+        );
+        const rest = drafts.filter((draft) => draft !== refused);
+        if (refused === undefined) {
+          this.fence(`the journal refused an effect that was not sent: ${problem.stepKey}`);
+          return;
+        }
+        this.pushed--;
+        this.waiters = this.waiters.map((waiter) => ({ ...waiter, count: waiter.count - 1 }));
+        this.deps.onEffectExists(refused.event);
+        if (rest.length > 0) {
+          void this.send(rest);
+          return;
+        }
+        this.sending = false;
+        this.batch--;
+        this.settleWaiters();
+        this.flush();
+        return;
+      }
+      case 'refused':
+        this.fence(problem.detail);
+    }
+  }
+
+  private settleWaiters(): void {
+    const ready = this.waiters.filter(({ count }) => count <= this.acked);
+    this.waiters = this.waiters.filter(({ count }) => count > this.acked);
+    for (const { resolve } of ready) resolve();
+  }
+
+  private fence(why: string): void {
+    this.fenced = true;
+    this.deps.onFenced(why);
+  }
+
+  /** False where a test's kill point stopped this worker. */
+  private passed(name: string): boolean {
+    this.deps.point(name);
+    return !this.fenced;
+  }
+}

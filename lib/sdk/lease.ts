@@ -1,0 +1,110 @@
+import type { Seq } from '../core/events/ids';
+import type { RunEvent } from '../core/events/run-event';
+import type { Clock } from './clock';
+import type { Held, JournalPort } from './journal-port';
+
+export interface LeaseDeps {
+  readonly port: JournalPort;
+  readonly held: Held;
+  readonly clock: Clock;
+  /** When the claim was sent, on both clocks: the lease counts from there. */
+  readonly sentAt: Instants;
+  readonly seenSeq: () => Seq;
+  readonly onOthers: (others: readonly RunEvent[]) => void;
+  readonly onFenced: (why: string) => void;
+}
+
+/** One moment on the wall clock and on the monotonic one. */
+export interface Instants {
+  readonly wall: number;
+  readonly mono: number;
+}
+
+export const instants = (clock: Clock): Instants => ({ wall: clock.now(), mono: clock.mono() });
+
+/** A beat at least this often, so that answers and orders for a held run are heard soon. */
+const BEAT_MS = 1_000;
+
+/**
+ * A worker's hold on a run, kept by heartbeats. It ends `leaseMs` after the newest answered heartbeat was *sent*, by
+ * either clock: a suspended machine stops the monotonic one, a set clock moves the other.
+ */
+export class HeldLease {
+  private readonly deps: LeaseDeps;
+  private until: Instants;
+  private leaseMs: number;
+  private readonly stopped = new AbortController();
+  private cancelBeat: () => void = () => undefined;
+
+  constructor(deps: LeaseDeps) {
+    this.deps = deps;
+    this.leaseMs = deps.held.leaseMs;
+    this.until = { wall: deps.sentAt.wall + this.leaseMs, mono: deps.sentAt.mono + this.leaseMs };
+    // A claim that waited long was sent long ago: what is left of the lease is known only by a beat.
+    this.beatLater(deps.clock.mono() - deps.sentAt.mono > this.leaseMs / 3 ? 0 : undefined);
+  }
+
+  /** Last moment at which an effect may leave; `undefined` where that is past. */
+  sendBy(): Instants | undefined {
+    const margin = Math.min(2_000, this.leaseMs / 5);
+    const sendBy = { wall: Math.floor(this.until.wall - margin), mono: this.until.mono - margin };
+    return this.isPast(sendBy) ? undefined : sendBy;
+  }
+
+  /** Whether a moment is past by either clock. */
+  isPast(moment: Instants): boolean {
+    return this.deps.clock.now() >= moment.wall || this.deps.clock.mono() >= moment.mono;
+  }
+
+  stop(): void {
+    this.cancelBeat();
+    this.stopped.abort();
+  }
+
+  private beatLater(ms = Math.min(BEAT_MS, this.leaseMs / 3)): void {
+    this.cancelBeat = this.deps.clock.after(ms, () => void this.beat());
+  }
+
+  private async beat(): Promise<void> {
+    const { port, held, clock } = this.deps;
+    const sent = instants(clock);
+    const answer = await port
+      .heartbeat(held, this.deps.seenSeq(), this.stopped.signal)
+      .catch((error: unknown) => {
+        if (this.stopped.signal.aborted) return 'stopped' as const;
+        throw error;
+      });
+    if (answer === 'stopped' || this.stopped.signal.aborted) return;
+    if (answer === undefined) {
+      this.deps.onFenced('another worker holds the run');
+      return;
+    }
+    this.leaseMs = answer.leaseMs;
+    this.until = { wall: sent.wall + answer.leaseMs, mono: sent.mono + answer.leaseMs };
+    this.deps.onOthers(answer.others);
+    if (!this.stopped.signal.aborted) this.beatLater();
+  }
+}
+
+/** Keeps a lease alive while `work` runs. What the console says meanwhile is heard by whoever holds it next. */
+export async function keepLease<Value>(
+  port: JournalPort,
+  clock: Clock,
+  held: Held,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  const lease = new HeldLease({
+    port,
+    held,
+    clock,
+    sentAt: instants(clock),
+    seenSeq: () => held.headSeq,
+    onOthers: () => undefined,
+    onFenced: () => undefined,
+  });
+  try {
+    return await work();
+  } finally {
+    lease.stop();
+  }
+}

@@ -1,0 +1,139 @@
+import type { Seq, Sha256, StepKey } from '../core/events/ids';
+import type { RecordedError, WaitingOn } from '../core/events/run-event';
+import type { Effect, StepKind } from '../core/machine/machine';
+import type { FailureKind, Llm, LlmReply, Question, Tool } from './api';
+import { StepFailed } from './errors';
+import type { Instants } from './lease';
+import type { CallEvent } from './record';
+import type { Scope } from './scope';
+import { read, type Stored } from './values';
+
+/** How a call is carried out when nothing recorded answers it. */
+export type Work =
+  | { readonly kind: 'pure'; readonly run: () => unknown }
+  | { readonly kind: 'tool'; readonly tool: Tool }
+  | { readonly kind: 'llm'; readonly llm: Llm }
+  | { readonly kind: 'human'; readonly question: Question };
+
+/** How a call ended, as the journal has it. Released to code as a value or a `StepFailed`. */
+export type Outcome =
+  | { readonly ok: true; readonly value: Stored }
+  | { readonly ok: false; readonly failure: FailureKind; readonly error: RecordedError };
+
+/** One call of agent code, from the moment it is made until its outcome is released. */
+export interface Operation {
+  readonly key: StepKey;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly step: StepKind;
+  readonly effect: Effect | undefined;
+  readonly input: Stored;
+  readonly inputDigest: Sha256;
+  readonly work: Work;
+  /** Release window in which it was made. */
+  readonly window: number;
+  /** Its call, where it is recorded. */
+  record: CallEvent | undefined;
+  attempt: number;
+  /** Attempts made here: what was tried before a resume does not count against the tool's retries. */
+  tries: number;
+  generation: number;
+  /** Its own `step.started` is recorded or on its way. */
+  intended: boolean;
+  idempotencyKey: string | undefined;
+  /** Of the newest attempt. */
+  intentSeq: Seq | undefined;
+  sendBy: Instants | undefined;
+  /** Epoch milliseconds from which a probe's "not found" means that it did not happen. */
+  askAgainAt: number | undefined;
+  /** An attempt ended without anyone knowing whether it took effect. */
+  doubtful: boolean;
+  /** What it waits for that this process does not do by itself. */
+  suspended: WaitingOn['for'] | undefined;
+  /** An attempt is under way. */
+  running: boolean;
+  /** Its outcome is recorded or about to be. */
+  arrived: boolean;
+  /** No outcome has been lined up for release yet: an external call holds its scope until then. */
+  open: boolean;
+  delivered: boolean;
+  abort: AbortController | undefined;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export type EffectOperation = Operation & { readonly effect: 'idempotent' | 'external' };
+
+export const isEffect = (op: Operation): op is EffectOperation =>
+  op.effect === 'idempotent' || op.effect === 'external';
+
+type Asked = Pick<
+  Operation,
+  'key' | 'name' | 'scope' | 'step' | 'effect' | 'input' | 'inputDigest' | 'work' | 'window'
+>;
+
+/** A call as it is made, and the promise that the code is given. */
+export function newOperation(asked: Asked): { readonly op: Operation; readonly promise: Promise<unknown> } {
+  let settle: Pick<Operation, 'resolve' | 'reject'> | undefined;
+  const promise = new Promise<unknown>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  // Code may have gone on without this answer (a race): that is no unhandled rejection.
+  promise.catch(() => undefined);
+  if (settle === undefined) throw new Error('Broken invariant: a promise’s executor runs at once');
+  const op: Operation = {
+    ...asked,
+    ...settle,
+    record: undefined,
+    attempt: 0,
+    tries: 0,
+    generation: 1,
+    intended: false,
+    idempotencyKey: undefined,
+    intentSeq: undefined,
+    sendBy: undefined,
+    askAgainAt: undefined,
+    doubtful: false,
+    suspended: undefined,
+    running: false,
+    arrived: false,
+    open: true,
+    delivered: false,
+    abort: undefined,
+  };
+  return { op, promise };
+}
+
+/** The fields that every event of a call carries. */
+export const callFields = (op: Operation) => ({
+  stepKey: op.key,
+  name: op.name,
+  step: op.step,
+  ...(op.effect === undefined ? {} : { effect: op.effect }),
+  input: op.input.ref,
+  inputDigest: op.inputDigest,
+});
+
+/** Gives the code its outcome: a copy of the recorded value, or an error made from the recorded one. */
+export function deliver(op: Operation, outcome: Outcome): void {
+  if (outcome.ok) op.resolve(read(outcome.value));
+  else op.reject(new StepFailed(op.key, outcome.failure, outcome.error.type, outcome.error.message));
+}
+
+/** An error as it is recorded. */
+export function recordedError(error: unknown, withStack = false): RecordedError {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
+  const type = error instanceof StepFailed ? error.type : error.name;
+  return {
+    type,
+    message: error.message,
+    ...(withStack && error.stack !== undefined ? { stack: error.stack } : {}),
+  };
+}
+
+/** A model's reply without members that nobody asked for. */
+export const replyOf = (reply: LlmReply): LlmReply => ({
+  message: reply.message,
+  ...(reply.usage === undefined ? {} : { usage: reply.usage }),
+  ...(reply.finish === undefined ? {} : { finish: reply.finish }),
+});

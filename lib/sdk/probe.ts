@@ -1,0 +1,65 @@
+import type { Tool, ToolCall } from './api';
+import type { Clock } from './clock';
+import { type Stored, store } from './values';
+
+export interface ProbeAnswer {
+  readonly outcome: 'happened' | 'did-not-happen' | 'unknown';
+  readonly result?: Stored;
+  readonly receipt?: string;
+  readonly note?: string;
+}
+
+export interface ProbeCall {
+  readonly runId: string;
+  readonly stepKey: string;
+  readonly idempotencyKey: string;
+  readonly attempt: number;
+  /** Before this instant the call may still take effect, so "not found" says nothing. */
+  readonly askAgainAt: number;
+  readonly clock: Clock;
+}
+
+/** Asks a tool's `verify`. Its own failure is an unknown outcome, and so is "not found" asked too early. */
+export async function probe(tool: Tool, args: unknown, call: ProbeCall): Promise<ProbeAnswer> {
+  if (tool.verify === undefined) return { outcome: 'unknown', note: 'the tool declares no probe' };
+  const { askAgainAt, clock, ...rest } = call;
+  const asked = clock.now();
+  const abort = new AbortController();
+  const given: ToolCall = { ...rest, signal: abort.signal };
+  let cancelTimer: () => void = () => undefined;
+  const late = new Promise<never>((_, reject) => {
+    cancelTimer = clock.after(tool.timeoutMs, () => {
+      abort.abort();
+      reject(new Error(`the probe did not answer within ${tool.timeoutMs} ms`));
+    });
+  });
+  try {
+    const answer = await Promise.race([tool.verify(args, given), late]);
+    if (answer.outcome === 'happened') {
+      return {
+        outcome: 'happened',
+        result: store(answer.result, 'the probe’s result'),
+        ...(answer.receipt === undefined ? {} : { receipt: answer.receipt }),
+      };
+    }
+    if (answer.outcome === 'unknown') {
+      return { outcome: 'unknown', ...(answer.note === undefined ? {} : { note: answer.note }) };
+    }
+    if (answer.outcome !== 'did-not-happen')
+      return { outcome: 'unknown', note: 'the probe gave no known outcome' };
+    if (asked < askAgainAt) {
+      return {
+        outcome: 'unknown',
+        note: `not found, but the call may still settle; ask again at ${new Date(askAgainAt).toISOString()}`,
+      };
+    }
+    return { outcome: 'did-not-happen' };
+  } catch (error) {
+    return {
+      outcome: 'unknown',
+      note: `the probe failed: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  } finally {
+    cancelTimer();
+  }
+}

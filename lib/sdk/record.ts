@@ -1,0 +1,191 @@
+import type { EventOf, RunEvent } from '../core/events/run-event';
+import { within } from '../core/events/step-key';
+
+/** Addresses of what has no key of its own. */
+export const leftKey = (scope: string): string => `${scope}/$left`;
+export const END = '$end';
+
+type Started = EventOf<'step.started'>;
+type Answered = EventOf<'step.reused'> | EventOf<'step.skipped'>;
+export type CallEvent = Extract<
+  RunEvent,
+  {
+    readonly kind:
+      | 'step.started'
+      | 'step.reused'
+      | 'step.skipped'
+      | 'variables.patched'
+      | 'message.appended'
+      | 'value.recorded'
+      | 'scope.left'
+      | 'state.left'
+      | 'state.entered'
+      | 'run.completed'
+      | 'run.failed';
+  }
+>;
+export type OutcomeEvent = EventOf<'step.completed'> | EventOf<'step.failed'> | Answered;
+
+/** One line of the record, in journal order. */
+export interface RecordItem {
+  readonly key: string;
+  readonly event: CallEvent | OutcomeEvent;
+  readonly asCall: boolean;
+  readonly asOutcome: boolean;
+}
+
+/** What is recorded from the entry of the open visit on: what the code must ask for again, and what it is answered. */
+export interface RecordedRun {
+  readonly items: readonly RecordItem[];
+  readonly calls: ReadonlyMap<string, CallEvent>;
+  readonly outcomes: ReadonlyMap<string, OutcomeEvent>;
+  /** Newest attempt of each call. */
+  readonly attempts: ReadonlyMap<string, Started>;
+  /** What the console changed, by the visit that was open then. */
+  readonly edits: ReadonlyMap<
+    string,
+    readonly (EventOf<'variables.patched'> | EventOf<'message.appended'>)[]
+  >;
+  readonly answers: ReadonlyMap<string, EventOf<'question.answered'>>;
+  readonly asked: ReadonlyMap<string, EventOf<'question.asked'>>;
+  readonly manualCheckpoints: number;
+}
+
+/** What a rewind left behind is not part of the record. `events` are ascending and begin before or at every `toSeq`. */
+export function pathOf(events: readonly RunEvent[]): readonly RunEvent[] {
+  const path: RunEvent[] = [];
+  for (const event of events) {
+    if (event.kind === 'run.rewound') {
+      while ((path.at(-1)?.seq ?? 0) > event.toSeq) path.pop();
+    }
+    path.push(event);
+  }
+  return path;
+}
+
+/**
+ * Reads the record from the effective path after the open visit's entry (or from the start of the run). `openVisit` is
+ * the visit that was entered before it. `retry`: a failure that ended the run is tried again, where false (replay) the
+ * newest one is a result like any other.
+ */
+export function recordOf(
+  path: readonly RunEvent[],
+  openVisit: string | undefined,
+  options: { readonly retry: boolean },
+): RecordedRun {
+  const items = new Map<string, RecordItem>();
+  const attempts = new Map<string, Started>();
+  const edits = new Map<string, (EventOf<'variables.patched'> | EventOf<'message.appended'>)[]>();
+  const answers = new Map<string, EventOf<'question.answered'>>();
+  const asked = new Map<string, EventOf<'question.asked'>>();
+  let manualCheckpoints = 0;
+  let visit = openVisit ?? '';
+  const lastStop = path.findLastIndex((event) => event.kind === 'run.failed');
+  const endsThere = !path
+    .slice(lastStop + 1)
+    .some((event) => event.by === 'worker' && addressOf(event) !== undefined);
+
+  path.forEach((event, index) => {
+    if (event.by === 'console') {
+      if (event.kind === 'question.answered') answers.set(event.stepKey, event);
+      if (event.kind === 'variables.patched' || event.kind === 'message.appended') {
+        edits.set(visit, [...(edits.get(visit) ?? []), event]);
+      }
+      return;
+    }
+    if (event.kind === 'question.asked') asked.set(event.stepKey, event);
+    if (event.kind === 'checkpoint.saved' && event.trigger === 'manual') manualCheckpoints++;
+    if (event.kind === 'state.entered') visit = event.key;
+    if (event.kind === 'run.failed') {
+      const isTheEnd = index === lastStop && endsThere && !options.retry;
+      if (isTheEnd) items.set(END, { key: END, event, asCall: true, asOutcome: false });
+      else if (event.cause === 'error') dropWhatEndedTheRun(items);
+      return;
+    }
+    if (event.kind === 'step.started') attempts.set(event.stepKey, event);
+    note(items, event);
+  });
+
+  // Every item lies where it was recorded: a call at its first event, an outcome at its newest one.
+  const ordered = [...items.values()].sort((a, b) => a.event.seq - b.event.seq);
+  const calls = new Map<string, CallEvent>();
+  const outcomes = new Map<string, OutcomeEvent>();
+  for (const item of ordered) {
+    if (item.asCall) calls.set(item.key, item.event as CallEvent);
+    if (item.asOutcome) outcomes.set(item.key, item.event as OutcomeEvent);
+  }
+  return { items: ordered, calls, outcomes, attempts, edits, answers, asked, manualCheckpoints };
+}
+
+const callAt = (key: string) => `call ${key}`;
+const outcomeAt = (key: string) => `outcome ${key}`;
+
+function note(items: Map<string, RecordItem>, event: RunEvent): void {
+  const key = addressOf(event);
+  if (key === undefined) return;
+  const known = items.has(callAt(key));
+  if (event.kind === 'step.reused' || event.kind === 'step.skipped') {
+    // With a call of its own before it, this only tells that a resume answered from the record.
+    if (!known) {
+      items.set(callAt(key), { key, event, asCall: true, asOutcome: false });
+      items.set(outcomeAt(key), { key, event, asCall: false, asOutcome: true });
+    }
+  } else if (event.kind === 'step.completed') {
+    items.set(outcomeAt(key), { key, event, asCall: false, asOutcome: true });
+  } else if (event.kind === 'step.failed') {
+    if (event.final) items.set(outcomeAt(key), { key, event, asCall: false, asOutcome: true });
+  } else if (!known) {
+    items.set(callAt(key), { key, event: event as CallEvent, asCall: true, asOutcome: false });
+  }
+}
+
+/**
+ * A final failure after which its scope went on is a result. One after which nothing more was asked for in its scope,
+ * nor in those above it, ended the run: it is tried again, and the ends of scopes that it caused are not the record's.
+ */
+function dropWhatEndedTheRun(items: Map<string, RecordItem>): void {
+  const all = [...items.values()];
+  for (const failed of all) {
+    if (!failed.asOutcome || failed.event.kind !== 'step.failed') continue;
+    const scope = failed.key.slice(0, failed.key.lastIndexOf('/'));
+    const later = all.filter((item) => item.asCall && item.event.seq > failed.event.seq);
+    const wentOn = later.some(({ key, event }) => {
+      // The end of a scope is no call of the one above it.
+      if (event.kind === 'scope.left') return false;
+      return isAbove(key.slice(0, key.lastIndexOf('/')), scope);
+    });
+    if (wentOn) continue;
+    items.delete(outcomeAt(failed.key));
+    for (const { key, event } of later) {
+      if (event.kind === 'scope.left' && within(scope, event.scope)) items.delete(callAt(key));
+    }
+  }
+}
+
+/** The scope itself, or one that it lies in. */
+const isAbove = (candidate: string, scope: string) => candidate !== '' && within(scope, candidate);
+
+/** The address under which code asks for what the event records. */
+function addressOf(event: RunEvent): string | undefined {
+  switch (event.kind) {
+    case 'step.started':
+    case 'step.completed':
+    case 'step.failed':
+    case 'step.reused':
+    case 'step.skipped':
+      return event.stepKey;
+    case 'variables.patched':
+    case 'message.appended':
+    case 'value.recorded':
+    case 'state.entered':
+      return event.key;
+    case 'state.left':
+      return leftKey(event.key);
+    case 'scope.left':
+      return leftKey(event.scope);
+    case 'run.completed':
+      return END;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Makes a process silent: sockets, child processes, threads and file writes throw; the clock and randomness still work
+ * and are noted once watching has begun. A guard against mistakes, not a sandbox. It is sent to the child process as
+ * text, so it uses nothing from outside of itself.
+ */
+export function installGuards(): void {
+  const builtin = (name: string) => process.getBuiltinModule(name) as unknown as Record<string, unknown>;
+  const keep = globalThis as unknown as Record<symbol, unknown>;
+  const notices = new Set<string>();
+  const watch = { on: false, notices };
+  keep[Symbol.for('rerail.watch')] = watch;
+  keep[Symbol.for('rerail.originals')] = {
+    now: Date.now.bind(Date),
+    mono: performance.now.bind(performance),
+    random: Math.random.bind(Math),
+    uuid: crypto.randomUUID.bind(crypto),
+  };
+  const refuse = (what: string) =>
+    function refused(): never {
+      const error = new Error(`a replay touches nothing outside: ${what}`);
+      error.name = 'ReplayGuard';
+      throw error;
+    };
+  const forbid = (target: Record<string, unknown>, label: string, names: readonly string[]) => {
+    for (const name of names)
+      if (typeof target[name] === 'function') target[name] = refuse(`${label}.${name}`);
+  };
+  const note = <Fn extends (...args: never[]) => unknown>(fn: Fn, what: string): Fn =>
+    function noted(this: unknown, ...args: never[]) {
+      if (watch.on) notices.add(`code uses ${what} instead of the context's`);
+      return fn.apply(this, args);
+    } as Fn;
+
+  const prototypeOf = (module: string, name: string) =>
+    (builtin(module)[name] as { readonly prototype: Record<string, unknown> }).prototype;
+  forbid(prototypeOf('net', 'Socket'), 'net.Socket', ['connect']);
+  forbid(prototypeOf('net', 'Server'), 'net.Server', ['listen']);
+  forbid(builtin('net'), 'net', ['connect', 'createConnection']);
+  forbid(builtin('tls'), 'tls', ['connect']);
+  forbid(builtin('http'), 'http', ['request', 'get']);
+  forbid(builtin('https'), 'https', ['request', 'get']);
+  forbid(builtin('http2'), 'http2', ['connect']);
+  forbid(prototypeOf('dgram', 'Socket'), 'dgram.Socket', ['send', 'bind', 'connect']);
+  forbid(builtin('dgram'), 'dgram', ['createSocket']);
+  forbid(globalThis as unknown as Record<string, unknown>, 'globalThis', [
+    'fetch',
+    'WebSocket',
+    'EventSource',
+  ]);
+  forbid(builtin('child_process'), 'child_process', [
+    'spawn',
+    'exec',
+    'execFile',
+    'fork',
+    'spawnSync',
+    'execSync',
+    'execFileSync',
+  ]);
+  forbid(builtin('worker_threads'), 'worker_threads', ['Worker']);
+  const writes = [
+    'writeFile',
+    'appendFile',
+    'mkdir',
+    'mkdtemp',
+    'rm',
+    'rmdir',
+    'unlink',
+    'rename',
+    'copyFile',
+    'cp',
+    'truncate',
+    'ftruncate',
+    'symlink',
+    'link',
+    'chmod',
+    'chown',
+    'utimes',
+    'write',
+    'writev',
+  ];
+  forbid(builtin('fs'), 'fs', [...writes, ...writes.map((name) => `${name}Sync`), 'createWriteStream']);
+  forbid(builtin('fs/promises'), 'fs/promises', writes);
+  guardOpen(builtin('fs'), 'open');
+  guardOpen(builtin('fs'), 'openSync');
+  guardOpen(builtin('fs/promises'), 'open');
+
+  function guardOpen(target: Record<string, unknown>, name: string): void {
+    const open = target[name] as (...args: unknown[]) => unknown;
+    target[name] = function opened(this: unknown, ...args: unknown[]) {
+      const flags = args[1];
+      const reads =
+        flags === undefined || typeof flags === 'function' || flags === 'r' || flags === 'rs' || flags === 0;
+      return reads ? open.apply(this, args) : refuse(`fs.${name} for writing`)();
+    };
+  }
+
+  Date.now = note(Date.now, 'Date.now');
+  Math.random = note(Math.random, 'Math.random');
+  performance.now = note(performance.now.bind(performance), 'performance.now');
+  globalThis.Date = new Proxy(Date, {
+    construct(target, args, self) {
+      if (args.length === 0 && watch.on) notices.add("code uses new Date() instead of the context's now()");
+      return Reflect.construct(target, args, self) as object;
+    },
+  });
+  const cryptos = builtin('crypto');
+  for (const name of ['randomUUID', 'randomBytes', 'randomInt']) {
+    cryptos[name] = note(cryptos[name] as (...args: never[]) => unknown, `crypto.${name}`);
+  }
+  crypto.randomUUID = note(crypto.randomUUID.bind(crypto), 'crypto.randomUUID');
+  (
+    process.getBuiltinModule('module') as unknown as { readonly syncBuiltinESMExports: () => void }
+  ).syncBuiltinESMExports();
+}

@@ -1,0 +1,154 @@
+import type { NewEvent, RunEvent } from '../core/events/run-event';
+import { Stopped } from './errors';
+import { type Draft, JournalWriter } from './journal-writer';
+import { HeldLease } from './lease';
+import { recordedError } from './operation';
+import type { SessionDeps, SessionEnd } from './session-deps';
+
+/** What a hold tells its session. */
+export interface HoldDeps {
+  readonly session: SessionDeps;
+  readonly onOthers: (others: readonly RunEvent[]) => void;
+  readonly onEffectExists: (refused: NewEvent) => void;
+  /** The run is another's from now on. */
+  readonly onFenced: () => void;
+}
+
+/** This process's hold on one run: the journal's writing end and the lease, from the claim until both are given back. */
+export class RunHold {
+  readonly lease: HeldLease;
+  /** Resolves when this process has nothing more to do with the run. */
+  readonly ended: Promise<SessionEnd>;
+
+  private readonly deps: HoldDeps;
+  private readonly writer: JournalWriter;
+  private readonly abort = new AbortController();
+  private resolveEnded: (end: SessionEnd) => void = () => undefined;
+  /** A test killed this worker: nothing more happens, not even evidence. */
+  private dead = false;
+  /** The run is no longer this worker's. */
+  private over = false;
+  /** The last events are being written. */
+  private ending = false;
+
+  constructor(deps: HoldDeps) {
+    this.deps = deps;
+    this.ended = new Promise((resolve) => {
+      this.resolveEnded = resolve;
+    });
+    const { port, clock, held, sentAt, options } = deps.session;
+    const onFenced = (why: string) => this.fenced(why);
+    this.writer = new JournalWriter({
+      port,
+      held,
+      clock,
+      batchSize: options.batchSize,
+      point: (name) => this.quietPoint(name),
+      onOthers: (others) => this.guard(() => deps.onOthers(others)),
+      onFenced,
+      onEffectExists: (event) => this.guard(() => deps.onEffectExists(event)),
+    });
+    this.lease = new HeldLease({
+      port,
+      held,
+      clock,
+      sentAt,
+      seenSeq: () => this.writer.seenSeq,
+      onOthers: (others) => this.writer.sawOthers(others),
+      onFenced,
+    });
+  }
+
+  /** Aborted when the session ends, whatever the end. */
+  get signal(): AbortSignal {
+    return this.abort.signal;
+  }
+
+  /** Nothing may be done for this run here any more. */
+  isStopped(): boolean {
+    return this.dead || this.over || this.ending;
+  }
+
+  /** The run is no longer this worker's to write: an answer that comes now is evidence. */
+  isOver(): boolean {
+    return this.over && !this.dead;
+  }
+
+  /** A test killed this worker. */
+  isDead(): boolean {
+    return this.dead;
+  }
+
+  /** Runs `fn`; swallows the unwinding of a stopped run, and takes anything else as a bug. */
+  guard(fn: () => void): void {
+    if (this.dead) return;
+    try {
+      fn();
+    } catch (error) {
+      if (!(error instanceof Stopped)) this.bug(error);
+    }
+  }
+
+  /** Passes a named kill point; throws `Stopped` where a test killed the worker there. */
+  point(name: string): void {
+    this.quietPoint(name);
+    if (this.dead) throw new Stopped();
+  }
+
+  push(draft: Draft): void {
+    if (!this.over && !this.dead) this.writer.push(draft);
+  }
+
+  durable(): Promise<void> {
+    return this.writer.durable();
+  }
+
+  /** Writes what is left and gives the run back. */
+  finish(outcome: Exclude<SessionEnd, 'stopped'>): void {
+    if (this.ending || this.over) return;
+    this.ending = true;
+    this.abort.abort();
+    void this.giveBack(outcome);
+  }
+
+  /** Another epoch holds the run, or it was cancelled: nothing more is written. */
+  fenced(why: string): void {
+    if (this.over || this.dead) return;
+    this.over = true;
+    this.writer.stop();
+    this.lease.stop();
+    this.abort.abort(new Stopped(why));
+    this.deps.onFenced();
+    this.resolveEnded('stopped');
+  }
+
+  /** For tests that drop a worker: as if its process had died here. */
+  kill(): void {
+    this.dead = true;
+    this.writer.stop();
+    this.lease.stop();
+  }
+
+  /** An error that no rule accounts for: loud, and the run fails. */
+  bug(error: unknown): void {
+    const { held, options } = this.deps.session;
+    options.warn(`${held.runId}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    if (this.isStopped()) return;
+    this.push({ event: { kind: 'run.failed', cause: 'error', error: recordedError(error, true) } });
+    this.finish('done');
+  }
+
+  private async giveBack(outcome: Exclude<SessionEnd, 'stopped'>): Promise<void> {
+    await this.writer.durable();
+    if (this.over || this.dead) return;
+    this.over = true;
+    this.lease.stop();
+    this.writer.stop();
+    await this.deps.session.port.release(this.deps.session.held, outcome);
+    this.resolveEnded(outcome);
+  }
+
+  private quietPoint(name: string): void {
+    if (!this.dead) this.deps.session.options.onPoint?.(name);
+  }
+}

@@ -1,0 +1,42 @@
+import type { Tool, ToolOptions } from './api';
+
+const DAY_MS = 86_400_000;
+
+const wholeNumber = (value: number, least: number) => Number.isInteger(value) && value >= least;
+
+/** Declares a tool. Throws where the declaration contradicts itself. */
+export function tool<Args, Result>(options: ToolOptions<Args, Result>): Tool {
+  const external = options.effect === 'external';
+  const declared = {
+    timeoutMs: options.timeoutMs ?? 30_000,
+    retries: options.retries ?? (external ? 0 : 2),
+    settlesWithinMs: options.settlesWithinMs ?? 60_000,
+    keyValidForMs: options.keyValidForMs ?? DAY_MS,
+  };
+  if (!['read', 'idempotent', 'external'].includes(options.effect)) {
+    throw new TypeError(`tool: effect must be read, idempotent or external, not ${String(options.effect)}`);
+  }
+  if (typeof options.run !== 'function') throw new TypeError('tool: run must be a function');
+  for (const [name, value] of Object.entries(declared)) {
+    if (!wholeNumber(value, name === 'timeoutMs' ? 1 : 0))
+      throw new TypeError(`tool: ${name} must be a whole number`);
+  }
+  if (options.effect === 'idempotent' && options.keyed === false) {
+    throw new TypeError(
+      'tool: an idempotent tool is repeated under its key, so it must be keyed; declare it external',
+    );
+  }
+  if (options.effect === 'read' && options.verify !== undefined) {
+    throw new TypeError('tool: a read changes nothing, so there is nothing to verify');
+  }
+  const { receipt, run, verify, ...rest } = options;
+  return {
+    ...rest,
+    ...declared,
+    keyed: options.keyed ?? options.effect === 'idempotent',
+    // Arguments and results are recorded values by then; what they are is between the author and the tool.
+    run: (args, call) => run(args as Args, call),
+    ...(receipt === undefined ? {} : { receipt: (result: unknown) => receipt(result as Result) }),
+    ...(verify === undefined ? {} : { verify: (args: unknown, call) => verify(args as Args, call) }),
+  };
+}

@@ -1,0 +1,71 @@
+import type { CommandId } from '../core/events/ids';
+import type { NewEvent } from '../core/events/run-event';
+import type { Agent } from './api';
+import type { Clock } from './clock';
+import type { Claim, JournalPort } from './journal-port';
+import { keepLease } from './lease';
+import { type ProbeAnswer, probe } from './probe';
+import { read, storedText } from './values';
+
+/**
+ * Runs the probe that a person asked for, on a run that nobody holds: answers, appends `effect.verified`, and gives the
+ * lease back. Nothing of the run is executed.
+ */
+export const verifyClaim = (
+  port: JournalPort,
+  clock: Clock,
+  agent: Agent | undefined,
+  claim: Claim,
+): Promise<void> => keepLease(port, clock, claim, () => verifyHeld(port, clock, agent, claim));
+
+async function verifyHeld(
+  port: JournalPort,
+  clock: Clock,
+  agent: Agent | undefined,
+  claim: Claim,
+): Promise<void> {
+  const { command } = claim;
+  const entries = await port.ledger(claim.runId);
+  const entry = entries
+    .filter(({ stepKey, runId }) => stepKey === command?.stepKey && runId === claim.runId)
+    .sort((a, b) => b.generation - a.generation)[0];
+  const tool = entry === undefined ? undefined : agent?.tools[entry.name];
+  const commandId = command?.commandId as CommandId | undefined;
+  const events: NewEvent[] = [];
+  let answer: ProbeAnswer | undefined;
+  if (entry !== undefined && tool !== undefined) {
+    const input = entry.input === undefined ? undefined : read(storedText(await port.payload(entry.input)));
+    answer = await probe(tool, input, {
+      runId: claim.runId,
+      stepKey: entry.stepKey,
+      idempotencyKey: entry.idempotencyKey,
+      attempt: entry.attempt,
+      askAgainAt: entry.askAgainAt,
+      clock,
+    });
+    events.push({
+      kind: 'effect.verified',
+      stepKey: entry.stepKey,
+      intentSeq: entry.intentSeq,
+      outcome: answer.outcome,
+      source: 'probe',
+      ...(answer.result === undefined ? {} : { result: answer.result.ref }),
+      ...(answer.receipt === undefined ? {} : { receipt: answer.receipt }),
+      ...(answer.note === undefined ? {} : { note: answer.note }),
+      ...(commandId === undefined ? {} : { commandId }),
+    });
+  }
+  if (commandId !== undefined)
+    events.push({ kind: 'command.ended', commandId, outcome: answer === undefined ? 'refused' : 'done' });
+  const payloads = answer?.result === undefined ? [] : [answer.result];
+  if (events.length > 0) {
+    await port.append(claim.runId, {
+      epoch: claim.epoch,
+      batch: 1,
+      seenSeq: claim.headSeq,
+      events,
+      payloads,
+    });
+  }
+  await port.release(claim, 'done');
+}

@@ -1,0 +1,272 @@
+import { hostname } from 'node:os';
+import type { MachineDigest, RunId } from '../core/events/ids';
+import type { Machine } from '../core/machine/machine';
+import type { Agent, StartOptions, Worker, WorkerOptions } from './api';
+import { type Clock, systemClock } from './clock';
+import { agentsOf } from './define-agent';
+import { GivenUp, HttpClient } from './http-client';
+import { HttpJournal } from './http-journal';
+import type { Claim, Held, JournalPort } from './journal-port';
+import { type Instants, instants, keepLease } from './lease';
+import { type LoadedRun, loadCache, loadRun } from './load-run';
+import { machineOf } from './machine-of';
+import { recordOf } from './record';
+import { replayInChild } from './replay-child';
+import { RunSession } from './run-session';
+import type { SessionOptions } from './session-deps';
+import { type Stored, store } from './values';
+import { verifyClaim } from './verify-claim';
+import { emptyView } from './view';
+
+/** An agent as a worker hosts it. */
+export interface HostedAgent {
+  readonly agent: Agent;
+  readonly machine: Machine;
+  readonly digest: MachineDigest;
+  /** Module that a replay's child process loads. */
+  readonly url: string;
+}
+
+export interface WorkerDeps {
+  readonly port: JournalPort;
+  readonly clock: Clock;
+  readonly workerId: string;
+  readonly agents: readonly HostedAgent[];
+  readonly maxRuns: number;
+  readonly session: SessionOptions;
+  /** How a replay is run; in a child process. */
+  readonly replay: typeof replayInChild;
+}
+
+const CLAIM_WAIT_MS = 20_000;
+
+/** What holds a run in this process: a session, or a replay's child. */
+interface Running {
+  readonly ended: Promise<unknown>;
+  handOver(): void;
+  kill?(): void;
+}
+
+/** Hosts agents: claims runs, executes them, gives them back. */
+export class AgentWorker implements Worker {
+  readonly workerId: string;
+  private readonly deps: WorkerDeps;
+  private readonly running = new Set<Running>();
+  private readonly stopping = new AbortController();
+  private loop: Promise<void> = Promise.resolve();
+
+  constructor(deps: WorkerDeps) {
+    this.deps = deps;
+    this.workerId = deps.workerId;
+  }
+
+  /** Tells the console which machines it has, and begins to claim. */
+  async open(): Promise<void> {
+    for (const { digest, machine } of this.deps.agents) await this.deps.port.putMachine(digest, machine);
+    this.loop = this.claimLoop();
+  }
+
+  async start(name: string, options: StartOptions = {}): Promise<{ readonly runId: string }> {
+    if (this.stopping.signal.aborted) throw new Error('the worker is stopping');
+    const hosted = this.deps.agents.find(({ agent }) => agent.name === name);
+    if (hosted === undefined) throw new Error(`this worker has no agent named ${name}`);
+    const input = options.input === undefined ? undefined : store(options.input, 'the input');
+    const sentAt = instants(this.deps.clock);
+    const held = await this.deps.port.create({
+      runId: options.runId ?? `run_${this.deps.clock.uuid()}`,
+      workerId: this.workerId,
+      agent: name,
+      machineDigest: hosted.digest,
+      input,
+      tags: options.tags ?? [],
+    });
+    this.run(hosted, held, sentAt, freshRun(held, input), held.runId, undefined);
+    return { runId: held.runId };
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.loop;
+    for (const running of this.running) running.handOver();
+    await Promise.all([...this.running].map(({ ended }) => ended));
+  }
+
+  /** For tests: drops everything, as a killed process would. */
+  kill(): void {
+    this.stopping.abort();
+    for (const running of this.running) running.kill?.();
+    this.running.clear();
+  }
+
+  private async claimLoop(): Promise<void> {
+    const { signal } = this.stopping;
+    const stopped = aborted(signal);
+    const agents = this.deps.agents.map(({ agent, digest }) => ({ name: agent.name, machineDigest: digest }));
+    while (!signal.aborted) {
+      if (this.running.size >= this.deps.maxRuns) {
+        await Promise.race([...[...this.running].map(({ ended }) => ended), stopped]);
+        continue;
+      }
+      const sentAt = instants(this.deps.clock);
+      const ask = { claimId: this.deps.clock.uuid(), workerId: this.workerId, agents, waitMs: CLAIM_WAIT_MS };
+      try {
+        const claim = await this.deps.port.claim(ask, signal);
+        if (claim !== undefined) this.take(claim, sentAt);
+      } catch (error) {
+        if (signal.aborted || error instanceof GivenUp) return;
+        this.deps.session.warn(`claiming failed: ${String(error)}`);
+        await new Promise<void>((resolve) => this.deps.clock.after(1_000, resolve));
+      }
+    }
+  }
+
+  private take(claim: Claim, sentAt: Instants): void {
+    const work = this.carryOut(claim, sentAt).catch((error: unknown) => {
+      if (!(error instanceof GivenUp)) this.deps.session.warn(`${claim.runId}: ${String(error)}`);
+    });
+    this.hold({ ended: work, handOver: () => undefined });
+  }
+
+  private hold(running: Running): void {
+    this.running.add(running);
+    void running.ended.finally(() => this.running.delete(running));
+  }
+
+  private async carryOut(claim: Claim, sentAt: Instants): Promise<void> {
+    const { port, clock } = this.deps;
+    const state = await port.agentOf(claim.runId);
+    const hosted = this.deps.agents.find(({ agent }) => agent.name === state.agent);
+    if (claim.reason === 'verify') {
+      await verifyClaim(port, clock, hosted?.agent, claim);
+      return;
+    }
+    if (hosted === undefined)
+      throw new Error(`claimed a run of ${state.agent}, which this worker does not have`);
+    if (claim.reason === 'replay' && claim.command?.parent !== undefined) {
+      const { batchSize, graceMs, warn } = this.deps.session;
+      const task = {
+        kind: 'task' as const,
+        url: hosted.url,
+        agent: hosted.agent.name,
+        claim,
+        root: state.root,
+        batchSize,
+        graceMs,
+      };
+      this.hold(this.deps.replay(port, task, warn));
+      return;
+    }
+    const loaded = await keepLease(port, clock, claim, () =>
+      loadRun(port, claim.runId, claim.headSeq, { fromStart: false }),
+    );
+    this.run(hosted, claim, sentAt, loaded, state.root, claim, await this.cacheFor(claim));
+  }
+
+  private async cacheFor({ command }: Claim) {
+    if (command?.mode !== 'fork' || command.parent === undefined || (command.edits ?? []).length === 0)
+      return new Map();
+    return loadCache(this.deps.port, command.parent, command.edits ?? []);
+  }
+
+  private run(
+    hosted: HostedAgent,
+    held: Held,
+    sentAt: Instants,
+    loaded: LoadedRun,
+    root: RunId,
+    claim: Claim | undefined,
+    cache: Awaited<ReturnType<typeof loadCache>> = new Map(),
+  ): void {
+    const session = new RunSession({
+      port: this.deps.port,
+      clock: this.deps.clock,
+      agent: hosted.agent,
+      held,
+      sentAt,
+      root,
+      loaded,
+      replayOf: undefined,
+      claim,
+      cache,
+      options: this.deps.session,
+    });
+    this.hold(session);
+    if (this.stopping.signal.aborted) session.handOver();
+    session.start().catch((error: unknown) => this.deps.session.warn(`${held.runId}: ${String(error)}`));
+  }
+}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** A run that was created a moment ago: nothing is recorded but its start. */
+function freshRun(held: Held, input: Stored | undefined): LoadedRun {
+  return {
+    entry: undefined,
+    input,
+    view: emptyView(),
+    head: {
+      seq: held.headSeq,
+      visit: undefined,
+      input: input?.ref,
+      variables: {},
+      messageCount: 0,
+      visits: {},
+    },
+    record: recordOf([], undefined, { retry: true }),
+    texts: new Map(),
+  };
+}
+
+/**
+ * Starts a worker: loads the agents' modules, tells the console, and takes runs from then on. Resolves once the
+ * console has heard of it; while it cannot be reached, this waits.
+ */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const warn = options.onWarning ?? ((warning: string) => void process.stderr.write(`rerail: ${warning}\n`));
+  const clock = systemClock;
+  const token = options.token ?? process.env['RERAIL_TOKEN'];
+  const client = new HttpClient({ base: new URL(options.console), token, clock, warn });
+  const worker = new AgentWorker({
+    port: new HttpJournal(client),
+    clock,
+    workerId: options.workerId ?? `${hostname()}-${process.pid}-${clock.uuid().slice(0, 8)}`,
+    agents: await hostedAgents(options.agents.map(String)),
+    maxRuns: options.maxRuns ?? 64,
+    replay: replayInChild,
+    session: {
+      batchSize: options.batchSize ?? Number(process.env['RERAIL_BATCH'] ?? 500),
+      backoff: options.backoff ?? { baseMs: 1_000, capMs: 10_000 },
+      graceMs: options.graceMs ?? 2_000,
+      warn,
+      onPoint: options.onPoint,
+    },
+  });
+  const stop = async () => {
+    await worker.stop();
+    client.close();
+  };
+  if (options.handleSignals !== false) {
+    process.once('SIGTERM', () => void stop().then(() => process.exit(0)));
+  }
+  await worker.open();
+  return { workerId: worker.workerId, start: (agent, asked) => worker.start(agent, asked), stop };
+}
+
+async function hostedAgents(urls: readonly string[]): Promise<readonly HostedAgent[]> {
+  const hosted: HostedAgent[] = [];
+  for (const url of urls) {
+    const module = (await import(/* @vite-ignore */ url)) as Readonly<Record<string, unknown>>;
+    const agents = agentsOf(module, url);
+    if (agents.length === 0) throw new TypeError(`${url} exports no agent`);
+    for (const agent of agents) {
+      if (hosted.some((known) => known.agent.name === agent.name))
+        throw new TypeError(`two agents are named ${agent.name}`);
+      hosted.push({ agent, url, ...machineOf(agent) });
+    }
+  }
+  return hosted;
+}

@@ -1,0 +1,106 @@
+import type { RunEvent } from '@/lib/core/events/run-event';
+import type { Agent } from '@/lib/sdk/api';
+import { machineOf } from '@/lib/sdk/machine-of';
+import { replaySession } from '@/lib/sdk/replay-entry';
+import { AgentWorker } from '@/lib/sdk/worker';
+import { type SimConsole, simConsole } from './sdk-console';
+import { SimClock } from './sdk-sim';
+
+/** Workers and a console on one virtual clock. */
+export interface Lab extends SimConsole {
+  readonly warnings: string[];
+  readonly points: string[];
+  /** A worker with these agents; `onPoint` may kill it. */
+  worker(agents: readonly Agent[], options?: LabWorkerOptions): Promise<AgentWorker>;
+  until(
+    runId: string,
+    done: (status: string, events: readonly RunEvent[], held: boolean) => boolean,
+  ): Promise<void>;
+}
+
+export interface LabWorkerOptions {
+  readonly onPoint?: (point: string, worker: AgentWorker) => void;
+  readonly batchSize?: number;
+  readonly workerId?: string;
+  /** Asked at every request: while true, nothing that this worker sends arrives for 2.5 s. */
+  readonly isCutOff?: () => boolean;
+}
+
+export function sdkLab(seed = 1): Lab {
+  const clock = new SimClock(seed);
+  const console = simConsole(clock);
+  const warnings: string[] = [];
+  const points: string[] = [];
+  let workers = 0;
+  const lab: Lab = {
+    ...console,
+    warnings,
+    points,
+    worker: async (agents, options = {}) => {
+      const { port } = console;
+      const through = <Value>(send: () => Promise<Value>): Promise<Value> =>
+        options.isCutOff?.() === true ? clock.delay(2_500).then(send) : send();
+      const worker: AgentWorker = new AgentWorker({
+        port: {
+          ...port,
+          claim: async (ask, signal) => {
+            while (options.isCutOff?.() === true && !signal.aborted) await clock.delay(500);
+            return port.claim(ask, signal);
+          },
+          append: (runId, batch) => through(() => port.append(runId, batch)),
+          heartbeat: (held, seenSeq, signal) => through(() => port.heartbeat(held, seenSeq, signal)),
+          release: (held, outcome) => through(() => port.release(held, outcome)),
+        },
+        clock,
+        workerId: options.workerId ?? `w${++workers}`,
+        agents: agents.map((agent) => ({ agent, url: 'none:', ...machineOf(agent) })),
+        maxRuns: 64,
+        // In this process: its silence is tested with a real child elsewhere.
+        replay: (replayPort, task, warn) => ({
+          ended: replaySession(
+            replayPort,
+            clock,
+            agents.find(({ name }) => name === task.agent) as Agent,
+            task,
+            { warn, notices: () => [] },
+          ).then(async (session) => {
+            await session.start();
+            return session.ended;
+          }),
+          handOver: () => undefined,
+        }),
+        session: {
+          batchSize: options.batchSize ?? 500,
+          backoff: { baseMs: 20, capMs: 100 },
+          graceMs: 200,
+          warn: (warning) => warnings.push(warning),
+          onPoint: (point) => {
+            points.push(point);
+            options.onPoint?.(point, worker);
+          },
+        },
+      });
+      await worker.open();
+      return worker;
+    },
+    until: async (runId, done) => {
+      let seen: readonly RunEvent[] = [];
+      let status = '';
+      let met = false;
+      const look = async () => {
+        status = await console.status(runId).catch(() => 'none');
+        seen = await console.events(runId);
+        const held = (await console.deps.store.run(runId as never))?.lease !== undefined;
+        met = done(status, seen, held);
+        if (!met) clock.after(25, () => void look());
+      };
+      clock.after(1, () => void look());
+      if (!(await clock.run(() => met))) {
+        throw new Error(
+          `never happened; status ${status}, ${warnings.join('; ')}\n${seen.map((e) => `${e.seq} ${e.kind} ${JSON.stringify(e).slice(0, 260)}`).join('\n')}`,
+        );
+      }
+    },
+  };
+  return lab;
+}

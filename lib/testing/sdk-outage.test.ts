@@ -1,0 +1,103 @@
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWorker } from '@/lib/sdk/worker';
+import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
+
+/** A wire between worker and console that can be cut. */
+class Wire {
+  private readonly server: Server;
+  private readonly sockets = new Set<Socket>();
+  cut = false;
+
+  constructor(port: number) {
+    this.server = createServer((socket) => {
+      if (this.cut) {
+        socket.destroy();
+        return;
+      }
+      const out = connect(port, '127.0.0.1');
+      for (const end of [socket, out]) {
+        this.sockets.add(end);
+        end.on('error', () => undefined);
+        end.on('close', () => this.sockets.delete(end));
+      }
+      socket.pipe(out);
+      out.pipe(socket);
+    });
+  }
+
+  listen = () =>
+    new Promise<string>((resolve) =>
+      this.server.listen(0, '127.0.0.1', () =>
+        resolve(`http://127.0.0.1:${(this.server.address() as AddressInfo).port}`),
+      ),
+    );
+  break(): void {
+    this.cut = true;
+    for (const socket of this.sockets) socket.destroy();
+  }
+  close = () => {
+    this.break();
+    return new Promise((resolve) => this.server.close(resolve));
+  };
+}
+
+let console: TestConsole;
+let wire: Wire;
+const shared = globalThis as unknown as Record<symbol, { made: { name: string }[]; mailFails: boolean }>;
+shared[Symbol.for('rerail.desk')] ??= { made: [], mailFails: false };
+const desk = shared[Symbol.for('rerail.desk')] as { made: { name: string }[]; mailFails: boolean };
+
+beforeAll(async () => {
+  console = await startTestConsole();
+  wire = new Wire(Number(new URL(console.url).port));
+});
+afterAll(async () => {
+  await wire.close();
+  await console.close();
+});
+
+test('while the console cannot be reached the worker waits before the next effect, and loses nothing', async () => {
+  const warnings: string[] = [];
+  const worker = await startWorker({
+    console: await wire.listen(),
+    agents: [new URL('./sdk-desk.mjs', import.meta.url)],
+    handleSignals: false,
+    onWarning: (w) => warnings.push(w),
+  });
+  const runOf = async () =>
+    (await (await fetch(`${console.url}/api/v1/runs/out`)).json()) as {
+      status: string;
+      questions: { questionId: string; questionDigest: string }[];
+    };
+  const until = async (done: () => boolean | Promise<boolean>) => {
+    for (const from = Date.now(); !(await done()); ) {
+      if (Date.now() - from > 20_000)
+        throw new Error(`never happened: ${JSON.stringify(await runOf())} ${warnings.join('; ')}`);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  await worker.start('desk', { runId: 'out', input: { order: 'o1' } });
+  await until(async () => (await runOf()).status === 'waiting');
+  wire.break();
+  const [question] = (await runOf()).questions;
+  await fetch(`${console.url}/api/v1/runs/out/commands`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      commandId: 'c1',
+      mode: 'answer',
+      questionId: question?.questionId,
+      questionDigest: question?.questionDigest,
+      value: true,
+    }),
+  });
+  await until(() => warnings.some((warning) => warning.includes('cannot be reached')));
+  expect(desk.made.some(({ name }) => name === 'create_refund')).toBe(false);
+  wire.cut = false;
+  await until(async () => (await runOf()).status === 'completed');
+  expect(desk.made.filter(({ name }) => name === 'create_refund').length).toBe(1);
+  expect(warnings.some((warning) => warning.includes('answers again'))).toBe(true);
+  await worker.stop();
+}, 60_000);

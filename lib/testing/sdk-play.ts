@@ -1,0 +1,224 @@
+import type { RunId } from '@/lib/core/events/ids';
+import type { RunEvent } from '@/lib/core/events/run-event';
+import { askAgainAt } from '@/lib/core/projections/ledger';
+import type { Agent } from '@/lib/sdk/api';
+import type { AgentWorker } from '@/lib/sdk/worker';
+import { type Lab, sdkLab } from './sdk-lab';
+import { type AgentSpec, Downstream, randomAgent } from './sdk-random-agents';
+
+/** Where a worker is dropped: at its `at`-th kill point; a zombie only loses its connection to the console. */
+export interface Fault {
+  readonly at: number;
+  readonly kind?: 'crash' | 'zombie';
+}
+
+export interface Played {
+  readonly lab: Lab;
+  readonly down: Downstream;
+  /** Kill points that were passed in all. */
+  readonly points: number;
+  readonly bad: readonly string[];
+}
+
+/**
+ * One random agent through a list of faults, to its end. A person answers what is asked, decides truthfully what is in
+ * doubt once it is settled, and resumes what stopped.
+ */
+export async function play(
+  spec: AgentSpec,
+  seed: number,
+  faults: readonly Fault[],
+  autoVerify: boolean,
+): Promise<Played> {
+  const lab = sdkLab(seed);
+  const down = new Downstream(lab.clock);
+  const agent = randomAgent(spec, down, autoVerify);
+  const bad: string[] = [];
+  let points = 0;
+  let nextFault = 0;
+  let worker: AgentWorker | undefined;
+  const all: AgentWorker[] = [];
+  const fresh = async () => {
+    let here = 0;
+    let cutOff = false;
+    const fault = faults[nextFault++];
+    worker = await lab.worker([agent], {
+      batchSize: seed % 3 === 0 ? 1 : 500,
+      onPoint: (_point, self) => {
+        points++;
+        if (fault === undefined || ++here !== fault.at) return;
+        if (fault.kind === 'zombie') cutOff = true;
+        else self.kill();
+        lab.clock.after(fault.kind === 'zombie' ? 1_200 : 5, () => void fresh());
+      },
+      isCutOff: () => cutOff,
+    });
+    all.push(worker);
+  };
+  await fresh();
+  let ended = false;
+  void worker?.start('random', { runId: 'r', input: { seed } });
+  let looks = 0;
+  const look = async () => {
+    try {
+      const status = await lab.status('r').catch(() => 'none');
+      if (status === 'completed' || (status === 'failed' && looks > 400)) ended = true;
+      else {
+        await operator(lab, down, status, autoVerify);
+        if (looks++ > 1_500) {
+          bad.push(`stuck in ${status} ${refusals.at(-1)}\n${journalText(await lab.events('r'))}`);
+          ended = true;
+        }
+      }
+    } catch (error) {
+      bad.push(String(error));
+      ended = true;
+    }
+    if (!ended) lab.clock.after(60, () => void look());
+  };
+  lab.clock.after(30, () => void look());
+  // A worker that died before the run was recorded: somebody starts it again.
+  const startAgain = async () => {
+    if ((await lab.status('r').catch(() => 'none')) === 'none')
+      void worker?.start('random', { runId: 'r', input: { seed } });
+  };
+  lab.clock.after(400, () => void startAgain());
+  if (!(await lab.clock.run(() => ended, 60_000))) bad.push('nothing happens any more');
+  // Zombies and late answers come to their end.
+  const settled = lab.clock.now() + 6_000;
+  await lab.clock.run(() => lab.clock.now() >= settled);
+  for (const one of all) one.kill();
+  await check(lab, down, bad);
+  if (bad.length === 0) await checkReplay(lab, down, agent, bad);
+  return { lab, down, points, bad };
+}
+
+const refusals: string[] = [];
+async function operator(lab: Lab, down: Downstream, status: string, autoVerify: boolean): Promise<void> {
+  if (status === 'none') return;
+  const run = await lab.deps.store.run('r' as RunId);
+  if (run === undefined) return;
+  for (const question of Object.values(run.state.questions)) {
+    if (question.status === 'open' && lab.clock.random() < 0.6) {
+      const { questionId, questionDigest } = question;
+      await lab
+        .command('r', {
+          mode: 'answer',
+          questionId,
+          questionDigest,
+          value: `a${lab.clock.int(0, 999)}`,
+        } as never)
+        .catch(() => undefined);
+    }
+  }
+  if (status === 'running' || status === 'queued') return;
+  const doubts = (await lab.deps.store.effects('r' as RunId)).filter(
+    (effect) => effect.status === 'in-doubt',
+  );
+  if (doubts.some((effect) => lab.clock.now() < askAgainAt(effect))) return;
+  if (doubts.length > 0 && lab.clock.random() < 0.5) {
+    // By probe…
+    const [first] = doubts;
+    await lab.command('r', { mode: 'verify', stepKey: first?.stepKey } as never).catch(() => undefined);
+    return;
+  }
+  for (const effect of doubts) {
+    const truth = down.truth(effect.idempotencyKey);
+    const decision = {
+      intentSeq: effect.intentSeq,
+      ...(truth === undefined
+        ? { outcome: 'did-not-happen' }
+        : { outcome: 'happened', result: { value: truth.result } }),
+    };
+    await lab.command('r', { mode: 'decide', decisions: { [effect.stepKey]: decision } } as never);
+  }
+  if (
+    status === 'interrupted' ||
+    status === 'failed' ||
+    (status === 'waiting' && !Object.values(run.state.questions).some((q) => q.status === 'open'))
+  ) {
+    await lab.order('r', 'resume').catch((error: unknown) => {
+      refusals.push(String(error).slice(0, 3000));
+      if (!/held|nothing-to-do|not-possible|needs-decision/.test(String(error))) throw error;
+    });
+  }
+  void autoVerify;
+}
+
+/** The promises, after the fact. */
+async function check(lab: Lab, down: Downstream, bad: string[]): Promise<void> {
+  const events = await lab.events('r');
+  const show = () => journalText(events);
+  events.forEach((event, i) => {
+    if (event.seq !== i + 1) bad.push('gap in seq');
+  });
+  if (events.some((event) => event.kind === 'divergence.found')) bad.push(`diverged\n${show()}`);
+  if (!events.some((event) => event.kind === 'run.completed'))
+    bad.push(`not completed: ${lab.warnings.join('; ')}\n${show()}`);
+  const ledger = await lab.deps.store.effects('r' as RunId);
+  const times = new Map<string, number>();
+  for (const { key } of down.executed) times.set(key, (times.get(key) ?? 0) + 1);
+  for (const [key, count] of times) {
+    if (count > 1) bad.push(`executed ${count} times: ${key}\n${show()}`);
+    const row = ledger.find((effect) => effect.idempotencyKey === key);
+    if (row?.status !== 'confirmed')
+      bad.push(`executed but ${row?.status ?? 'without intent'}: ${row?.stepKey}\n${show()}`);
+    else if (row.result !== undefined && (await lab.payload(row.result.sha256)) !== down.truth(key)?.result)
+      bad.push(`another result is recorded for ${row.stepKey}`);
+  }
+  for (const row of ledger)
+    if (row.status === 'confirmed' && !times.has(row.idempotencyKey))
+      bad.push(`confirmed but not executed: ${row.stepKey}\n${show()}`);
+  bad.push(...down.violations);
+  const refused = events.filter(
+    (event) => event.by === 'worker' && event.kind === 'command.ended' && event.outcome === 'refused',
+  );
+  for (const event of refused) bad.push(`${JSON.stringify(event)}\n${show()}`);
+  const outcomes = new Map<string, number>();
+  for (const event of events)
+    if (event.kind === 'step.completed') outcomes.set(event.stepKey, (outcomes.get(event.stepKey) ?? 0) + 1);
+  for (const [key, count] of outcomes) if (count > 1) bad.push(`${count} results for ${key}\n${show()}`);
+  const odd = lab.warnings.filter((warning) => !warning.includes('depends on which answer came first'));
+  if (odd.length > 0) bad.push(`warned: ${odd[0]}\n${show()}`);
+}
+
+/** A replay touches nothing outside, answers in the order of the record, and comes to the same end. */
+async function checkReplay(lab: Lab, down: Downstream, agent: Agent, bad: string[]): Promise<void> {
+  const outside = [down.executed.length, down.reads];
+  const worker = await lab.worker([agent]);
+  const id = await lab.order('r', 'replay', 'start');
+  let end = '';
+  const look = async () => {
+    const status = await lab.status(id);
+    if (status === 'completed' || status === 'failed') end = status;
+    else lab.clock.after(20, () => void look());
+  };
+  lab.clock.after(1, () => void look());
+  await lab.clock.run(() => end !== '');
+  worker.kill();
+  const [record, replay] = [await lab.events('r'), await lab.events(id)];
+  if (end !== 'completed')
+    bad.push(`replay ${end}\n${journalText(record)}\n— replay —\n${journalText(replay)}`);
+  if (outside[0] !== down.executed.length || outside[1] !== down.reads)
+    bad.push('the replay touched the outside');
+  const asked = (events: readonly RunEvent[]) =>
+    events.flatMap((event) => {
+      if (event.kind === 'state.entered' || event.kind === 'scope.left')
+        return [event.kind === 'state.entered' ? event.key : event.scope];
+      return event.kind === 'variables.patched' || event.kind === 'message.appended'
+        ? [String(event.key)]
+        : [];
+    });
+  if (JSON.stringify(asked(record)) !== JSON.stringify(asked(replay)))
+    bad.push(`the replay went another way\n${journalText(record)}\n— replay —\n${journalText(replay)}`);
+}
+
+const journalText = (events: readonly RunEvent[]): string =>
+  events.map((event) => `${event.seq} ${event.by} e${event.epoch} ${event.kind} ${brief(event)}`).join('\n');
+
+const brief = (event: RunEvent): string => {
+  const { runId: _r, seq: _s, at: _a, epoch: _e, by: _b, version: _v, kind: _k, ...body } = event;
+  return JSON.stringify(body, (key, value: unknown) =>
+    key === 'sha256' || key === 'inputDigest' || key === 'argsDigest' ? String(value).slice(0, 6) : value,
+  ).slice(0, 330);
+};
