@@ -1,0 +1,76 @@
+'use client';
+
+import { Glyph } from '@/components/ui/glyph';
+import type { CheckpointRow, PlanMode } from '@/lib/client/api-types';
+import { checkpointName, choices } from './plan-draft';
+
+interface Props {
+  readonly mode: PlanMode;
+  readonly from: string;
+  readonly fromName: string | undefined;
+  readonly headSeq: number;
+  readonly checkpoints: readonly CheckpointRow[];
+  readonly onPick: (from: string) => void;
+}
+
+/** Where to start, by what had just happened; the newest point is the safest and stands first. */
+export function CheckpointPicker({ mode, from, fromName, headSeq, checkpoints, onPick }: Props) {
+  const offered = choices(checkpoints);
+  const newest = offered[0];
+  const known = from === 'latest' || from === 'start' || offered.some((each) => each.id === from);
+  const chosen = offered.find((each) => each.id === from);
+  const restoredTo = from === 'start' ? 0 : (chosen?.seq ?? headSeq);
+  return (
+    <div className="start">
+      <label className="pick">
+        <span className="second small">Start from</span>
+        <select
+          className="text picker"
+          aria-label="Checkpoint"
+          value={from}
+          onChange={(event) => onPick(event.target.value)}
+        >
+          {!known && <option value={from}>{fromName ?? from}</option>}
+          <option value="latest">
+            {mode === 'resume' ? 'the newest point (safest)' : 'the newest point'}
+          </option>
+          {offered.map((each) => (
+            <option key={each.id} value={each.id}>
+              {checkpointName(each)}
+            </option>
+          ))}
+          <option value="start">the start</option>
+        </select>
+        <span className="small second clip">
+          {mode === 'resume' && 'The newest: only what has no recorded outcome comes after it.'}
+          {mode === 'rewind' &&
+            chosen &&
+            newest &&
+            chosen.id !== newest.id &&
+            `Checkpoint ${chosen.n} is older than ${newest.n}: this goes back in the same run, so it is a rewind.`}
+          {mode === 'fork' && 'A new run with this history; the original stays as it is.'}
+          {mode === 'replay' && 'A new run from the start, answered from the record.'}
+        </span>
+      </label>
+      <fieldset className="cp-rail" aria-label="Checkpoints">
+        <i className="restored" style={{ width: `${headSeq === 0 ? 0 : (restoredTo / headSeq) * 100}%` }} />
+        {checkpoints
+          .filter((each) => each.inForce)
+          .map((each) => (
+            <button
+              key={each.id}
+              type="button"
+              aria-pressed={each.id === from}
+              aria-label={`Checkpoint ${checkpointName(each)}`}
+              title={`Checkpoint ${checkpointName(each)}, seq ${each.seq}`}
+              style={{ left: `${headSeq === 0 ? 0 : (each.seq / headSeq) * 100}%` }}
+              onClick={() => onPick(each.id)}
+            >
+              <Glyph name="checkpoint" />
+              <span>{each.n}</span>
+            </button>
+          ))}
+      </fieldset>
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { fieldsOf } from '@/components/run/schema-fields';
+import type { CheckpointRow } from '@/lib/client/api-types';
+import { seq, stepKey } from '@/lib/core/events/ids';
+import { choices, modeFor, noDraft, readDraft, startOf, variablePath } from './plan-draft';
+
+const checkpoint = (n: number, inForce = true) =>
+  ({ id: `cp_${n * 10}`, n, seq: n * 10, name: 'after a', inForce }) as unknown as CheckpointRow;
+const checkpoints = [checkpoint(1), checkpoint(2), checkpoint(3, false)];
+const effect = { stepKey: stepKey('pay#1/send#1'), name: 'send', intentSeq: seq(9) };
+const fields = () => fieldsOf({ type: 'object', properties: { id: { type: 'string' } }, required: ['id'] });
+
+describe('the checkpoint picker', () => {
+  it('offers what no rewind left behind, newest first', () => {
+    expect(choices(checkpoints).map((each) => each.n)).toEqual([2, 1]);
+  });
+
+  it('turns a resume from an older point into a rewind, and only that', () => {
+    expect(['latest', 'cp_20', 'cp_10'].map((from) => modeFor('resume', from, checkpoints))).toEqual([
+      'resume',
+      'resume',
+      'rewind',
+    ]);
+    expect(modeFor('fork', 'cp_10', checkpoints)).toBe('fork');
+  });
+
+  it('starts each mode where it is safest', () => {
+    expect(
+      (['resume', 'replay', 'fork', 'rewind'] as const).map((mode) => startOf(mode, checkpoints)),
+    ).toEqual(['latest', 'start', 'cp_20', 'cp_10']);
+  });
+});
+
+describe('a draft', () => {
+  it('asks for a plan with the decisions that are complete', () => {
+    const draft = {
+      ...noDraft,
+      decisions: {
+        [effect.stepKey]: { outcome: 'happened' as const, texts: { id: 're_1' }, receipt: 're_1' },
+      },
+    };
+    expect(readDraft('resume', 'latest', draft, [effect], fields)).toEqual({
+      body: {
+        mode: 'resume',
+        from: 'latest',
+        decisions: {
+          [effect.stepKey]: {
+            intentSeq: 9,
+            outcome: 'happened',
+            result: { value: { id: 're_1' } },
+            receipt: 're_1',
+          },
+        },
+      },
+      open: [],
+    });
+  });
+
+  it('says what is missing instead of deciding with half a result', () => {
+    const draft = {
+      ...noDraft,
+      decisions: { [effect.stepKey]: { outcome: 'happened' as const, texts: {}, receipt: '' } },
+    };
+    const { body, open } = readDraft('resume', 'latest', draft, [effect], fields);
+    expect(body).toEqual({ mode: 'resume', from: 'latest' });
+    expect(open).toEqual(['The result of send is not complete: id is needed']);
+  });
+
+  it('sends edits with a fork alone and keeps with a rewind alone', () => {
+    const draft = {
+      ...noDraft,
+      keep: [effect.stepKey],
+      edits: [{ path: variablePath('a/b'), text: '{"x":1}' }],
+    };
+    expect(readDraft('fork', 'cp_20', draft, [], fields).body).toEqual({
+      mode: 'fork',
+      from: 'cp_20',
+      edits: [{ path: '/variables/a~1b', value: { x: 1 } }],
+    });
+    expect(readDraft('rewind', 'cp_10', draft, [], fields).body).toEqual({
+      mode: 'rewind',
+      from: 'cp_10',
+      options: { keep: [effect.stepKey] },
+    });
+  });
+});

@@ -1,0 +1,166 @@
+import { type Field, formValue } from '@/components/run/schema-fields';
+import type {
+  CheckpointRow,
+  DecisionBody,
+  EffectRow,
+  PlanAnswer,
+  PlanBody,
+  PlanMode,
+  PlannedStep,
+} from '@/lib/client/api-types';
+import type { StepKey } from '@/lib/core/events/ids';
+import type { Json } from '@/lib/core/shared/canonical-json';
+
+/* What a person has chosen on the plan page, and what it means for the plan that is asked for. */
+
+export type Outcome = 'happened' | 'did-not-happen' | 'hold';
+
+export interface DecisionDraft {
+  readonly outcome: Outcome;
+  /** Texts of the result's form, by field. */
+  readonly texts: Readonly<Record<string, string>>;
+  readonly receipt: string;
+}
+
+export interface EditDraft {
+  /** JSON Pointer. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface Draft {
+  readonly decisions: Readonly<Record<string, DecisionDraft>>;
+  readonly keep: readonly StepKey[];
+  readonly edits: readonly EditDraft[];
+}
+export const noDraft: Draft = { decisions: {}, keep: [], edits: [] };
+
+export interface DraftReading {
+  readonly body: PlanBody;
+  /** Why the order cannot be given yet, in words; empty means that the draft is whole. */
+  readonly open: readonly string[];
+}
+
+type Effect = Pick<EffectRow, 'stepKey' | 'name' | 'intentSeq'>;
+
+function decisionOf(draft: DecisionDraft, effect: Effect, fields: readonly Field[]): DecisionBody | string {
+  if (draft.outcome !== 'happened') return { intentSeq: effect.intentSeq, outcome: draft.outcome };
+  const result = formValue(fields, draft.texts);
+  if (!result.ok)
+    return `The result of ${effect.name} is not complete: ${result.problem.map((each) => each.message).join('; ')}`;
+  return {
+    intentSeq: effect.intentSeq,
+    outcome: 'happened',
+    result: { value: result.value },
+    ...(draft.receipt === '' ? {} : { receipt: draft.receipt }),
+  };
+}
+
+/** The plan to ask for. What is not complete is left out of it and named. */
+export function readDraft(
+  mode: PlanMode,
+  from: string,
+  draft: Draft,
+  effects: readonly Effect[],
+  fieldsFor: (effect: Effect) => readonly Field[],
+): DraftReading {
+  const open: string[] = [];
+  const decisions: Record<string, DecisionBody> = {};
+  for (const effect of effects) {
+    const chosen = draft.decisions[effect.stepKey];
+    if (!chosen) continue;
+    const decision = decisionOf(chosen, effect, fieldsFor(effect));
+    if (typeof decision === 'string') open.push(decision);
+    else decisions[effect.stepKey] = decision;
+  }
+  const edits: { path: string; value: Json }[] = [];
+  for (const edit of mode === 'fork' ? draft.edits : []) {
+    try {
+      edits.push({ path: edit.path, value: JSON.parse(edit.text) as Json });
+    } catch {
+      open.push(`The edit of ${edit.path} is not JSON`);
+    }
+  }
+  return {
+    body: {
+      mode,
+      from,
+      ...(edits.length > 0 ? { edits } : {}),
+      ...(Object.keys(decisions).length > 0 ? { decisions } : {}),
+      ...(mode === 'rewind' && draft.keep.length > 0 ? { options: { keep: [...draft.keep] } } : {}),
+    },
+    open,
+  };
+}
+
+/** `/variables/NAME` with the name escaped as JSON Pointer asks. */
+export const variablePath = (name: string): string =>
+  `/variables/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
+/** `7, after check_balance`. */
+export const checkpointName = (checkpoint: CheckpointRow): string => `${checkpoint.n}, ${checkpoint.name}`;
+
+/** Checkpoints that can be chosen, newest first: those that no rewind left behind. */
+export const choices = (checkpoints: readonly CheckpointRow[]): readonly CheckpointRow[] =>
+  checkpoints.filter((each) => each.inForce).toSorted((a, b) => b.seq - a.seq);
+
+/** A resume takes the newest point; choosing an older one is a rewind. */
+export function modeFor(mode: PlanMode, from: string, checkpoints: readonly CheckpointRow[]): PlanMode {
+  if (mode !== 'resume' || from === 'latest') return mode;
+  return choices(checkpoints)[0]?.id === from ? 'resume' : 'rewind';
+}
+
+/** Where each mode starts unless a person says otherwise. */
+export function startOf(mode: PlanMode, checkpoints: readonly CheckpointRow[]): string {
+  const newest = choices(checkpoints);
+  switch (mode) {
+    case 'resume':
+      return 'latest';
+    case 'replay':
+      return 'start';
+    case 'fork':
+      return newest[0]?.id ?? 'start';
+    case 'rewind':
+      return newest[1]?.id ?? newest[0]?.id ?? 'start';
+  }
+}
+
+export interface VisitGroup {
+  readonly visit: string;
+  readonly steps: readonly PlannedStep[];
+}
+
+/** Steps by visit, in the order of the plan. */
+export function byVisit(steps: readonly PlannedStep[]): readonly VisitGroup[] {
+  const groups = new Map<string, PlannedStep[]>();
+  for (const step of steps) groups.set(step.visit, [...(groups.get(step.visit) ?? []), step]);
+  return [...groups].map(([visit, members]) => ({ visit, steps: members }));
+}
+
+/** Keys whose disposition is not what it was in `before`. */
+export function changedKeys(before: PlanAnswer | undefined, after: PlanAnswer): ReadonlySet<string> {
+  if (!before) return new Set();
+  const was = new Map<string, string>(before.steps.map((step) => [step.key, step.disposition]));
+  return new Set(
+    after.steps.filter((step) => was.get(step.key) !== step.disposition).map((step) => step.key),
+  );
+}
+
+const steps = (n: number) => `${n} ${n === 1 ? 'step' : 'steps'}`;
+
+/** What the button says: what will really run. */
+export function orderWords(plan: PlanAnswer): string {
+  const really = plan.totals.execute + plan.totals['retry-same-key'];
+  switch (plan.mode) {
+    case 'resume':
+      return really === 0
+        ? 'Resume: no recorded step runs again'
+        : `Resume: ${steps(really)} will really run`;
+    case 'rewind':
+      return `Rewind: ${steps(plan.leftBehind.steps)} left behind, ${steps(really)} will really run`;
+    case 'fork':
+      return really === 0 ? 'Fork: a new run goes on from there' : `Fork: ${steps(really)} will really run`;
+    case 'replay':
+      return `Replay: ${steps(plan.totals.recompute)} recomputed, nothing outside is touched`;
+  }
+}

@@ -1,0 +1,327 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
+import { useRouter } from 'next/navigation';
+import { useQueryStates } from 'nuqs';
+import { useState } from 'react';
+import { fieldsOf } from '@/components/run/schema-fields';
+import { useRun, useRunLive } from '@/components/run/use-run';
+import { badgeView, runStatusView } from '@/components/run/views';
+import { Button, ButtonLink } from '@/components/ui/button';
+import { clock } from '@/components/ui/format';
+import { Glyph, type GlyphName } from '@/components/ui/glyph';
+import { useHotkeys } from '@/components/ui/hotkeys';
+import { Badge } from '@/components/ui/mark';
+import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { problemOf } from '@/lib/client/api';
+import type { EffectRow, PlanMode, RunSummary } from '@/lib/client/api-types';
+import { planQuery } from '@/lib/client/plan-queries';
+import { checkpointsQuery, effectsQuery, machineQuery } from '@/lib/client/run-queries';
+import { planModes, planParams, runHref } from '@/lib/client/url-state';
+import { CheckpointPicker } from './checkpoint-picker';
+import { DriftStrip } from './drift-strip';
+import { EditsCard } from './edits-card';
+import { EffectCard } from './effect-card';
+import { LeftBehind } from './left-behind';
+import { changedKeys, modeFor, noDraft, orderWords, readDraft, startOf } from './plan-draft';
+import { PlanTable } from './plan-table';
+import { Refusal } from './refusal';
+import { useOrder } from './use-order';
+
+const modes = {
+  resume: {
+    word: 'Resume',
+    glyph: 'resume',
+    sentence:
+      'Goes on in the same run. Recorded results are returned, confirmed effects are never sent again.',
+  },
+  fork: {
+    word: 'Fork',
+    glyph: 'fork',
+    sentence:
+      'Makes a new run from this point; effects that it inherits keep their keys and are not sent again.',
+  },
+  replay: {
+    word: 'Replay',
+    glyph: 'replay',
+    sentence:
+      'A new run from the start that touches nothing outside: only pure steps run, everything else answers from the record.',
+  },
+  rewind: {
+    word: 'Rewind',
+    glyph: 'rewind',
+    sentence: 'The same run goes back. What came later stays in history; confirmed effects stay in force.',
+  },
+} as const satisfies Record<PlanMode, { word: string; glyph: GlyphName; sentence: string }>;
+
+export function PlanPage({ runId }: { readonly runId: string }) {
+  const query = useRun(runId);
+  if (query.data) return <Planner run={query.data} />;
+  return (
+    <main className="page">
+      {query.isError ? (
+        <ProblemNote title={problemOf(query.error).title} detail={problemOf(query.error).detail} />
+      ) : (
+        <Skeleton rows={12} />
+      )}
+    </main>
+  );
+}
+
+/** Effects that this page settles or shows as settled by something else than the call's own answer. */
+const concerns = (effect: EffectRow) =>
+  effect.status === 'in-doubt' || (effect.confirmedBy !== null && effect.confirmedBy !== 'outcome');
+
+function Planner({ run }: { readonly run: RunSummary }) {
+  const router = useRouter();
+  const [{ mode, from }, setParams] = useQueryStates(planParams, { history: 'replace' });
+  useRunLive(run.id, run.headSeq, null);
+  const [draft, setDraft] = useState(noDraft);
+  const [reason, setReason] = useState('');
+  const checkpoints = useQuery(checkpointsQuery(run.id)).data?.items ?? [];
+  const effects = useQuery(effectsQuery(run.id)).data?.items ?? [];
+  const machine = useQuery({
+    ...machineQuery(run.machineDigest ?? ''),
+    enabled: run.machineDigest !== null && effects.some(concerns),
+  }).data;
+  const fieldsFor = (effect: Pick<EffectRow, 'name'>) => fieldsOf(machine?.tools[effect.name]?.result);
+  const { body, open } = readDraft(mode, from, draft, effects, fieldsFor);
+  const query = useQuery(planQuery(run.id, body));
+  const plan = query.isError ? undefined : query.data;
+  const problem = query.isError ? problemOf(query.error) : undefined;
+  const order = useOrder(run.id, (answer) => router.push(runHref(answer.runId)));
+  const changed = plan ? changedKeys(order.refusedPlan, plan) : new Set<string>();
+
+  const pick = (to: string, wanted: PlanMode = mode) => {
+    order.clear();
+    void setParams({ from: to, mode: modeFor(wanted, to, checkpoints) });
+  };
+  const impossible = run.actions[mode].possible
+    ? undefined
+    : (run.actions[mode].reason ?? 'Not possible now');
+  const locked =
+    impossible ??
+    open[0] ??
+    plan?.obstacles[0]?.sentence ??
+    (plan === undefined || query.isPlaceholderData
+      ? 'The plan is being made'
+      : order.isPending
+        ? 'Sent'
+        : undefined);
+  const give = () => {
+    if (plan && locked === undefined) order.give({ plan, body, reason });
+  };
+  const back = () => router.push(runHref(run.id));
+  useHotkeys([
+    { key: 'Escape', what: 'back to the run', run: back },
+    { key: 'Mod+Enter', what: 'do what the button says', run: give },
+    {
+      key: 'v',
+      what: 'ask the provider',
+      run: () => document.querySelector<HTMLButtonElement>('.verify .btn:not([aria-disabled])')?.click(),
+    },
+  ]);
+
+  return (
+    <main className="page has-sheet">
+      <header className="page-head over">
+        <div className="run-id">
+          <h1>
+            <Link href={runHref(run.id)}>{run.agent}</Link>
+            <span className="third font-normal">/</span>
+            <span className="mono">{run.id}</span>
+          </h1>
+          <span role="status" aria-label="Run status">
+            <Badge view={runStatusView[run.status]} />
+          </span>
+          {run.effectsInDoubt > 0 && (
+            <Badge view={badgeView['in-doubt']} word={`${run.effectsInDoubt} in doubt`} />
+          )}
+        </div>
+        <span className="grow" />
+        <ButtonLink kind="quiet" href={runHref(run.id)} hotkey="Esc">
+          Back to the run
+        </ButtonLink>
+      </header>
+      <div className="sheet">
+        <div className="sheet-head">
+          <fieldset className="segment" aria-label="Mode">
+            {planModes.map((each) => {
+              const why = run.actions[each].possible
+                ? undefined
+                : (run.actions[each].reason ?? 'Not possible now');
+              return (
+                <button
+                  key={each}
+                  type="button"
+                  aria-pressed={mode === each}
+                  aria-disabled={why !== undefined || undefined}
+                  title={why ?? modes[each].sentence}
+                  onClick={() => {
+                    order.clear();
+                    void setParams({ mode: each, from: startOf(each, checkpoints) });
+                  }}
+                >
+                  <Glyph name={modes[each].glyph} />
+                  {modes[each].word}
+                </button>
+              );
+            })}
+          </fieldset>
+          <span className="second clip" title={modes[mode].sentence}>
+            {modes[mode].sentence}
+          </span>
+          <span className="grow" />
+          {plan && (
+            <span className="third small nowrap">
+              planned {clock(Date.parse(plan.plannedAt)).slice(0, 8)} UTC, head {plan.headSeq}
+            </span>
+          )}
+        </div>
+        {mode !== 'replay' && (
+          <CheckpointPicker
+            mode={mode}
+            from={from}
+            fromName={plan?.from.name}
+            headSeq={run.headSeq}
+            checkpoints={checkpoints}
+            onPick={(to) => pick(to)}
+          />
+        )}
+        {order.problem && <Refusal problem={order.problem} />}
+        {problem && (
+          <ProblemNote
+            title={problem.kind === 'use-rewind' ? 'An older point needs a rewind' : problem.title}
+            detail={[problem.detail, ...problem.errors.map((each) => `${each.path}: ${each.message}`)].join(
+              ' ',
+            )}
+          >
+            {problem.kind === 'use-rewind' ? (
+              <Button size="small" onPress={() => void setParams({ mode: 'rewind' })}>
+                Plan a rewind
+              </Button>
+            ) : (
+              <Button size="small" onPress={() => void query.refetch()}>
+                Plan again
+              </Button>
+            )}
+          </ProblemNote>
+        )}
+        {!plan && !problem && <Skeleton rows={10} />}
+        {plan && (
+          <>
+            <DriftStrip plan={plan} />
+            <div className="plan-body" aria-busy={query.isPlaceholderData}>
+              <div className="plan-main">
+                <PlanTable plan={plan} changed={changed} />
+              </div>
+              <aside className="plan-side scroll" aria-label="Decisions">
+                {plan.obstacles.length > 0 && (
+                  <section className="side-card" aria-label="In the way">
+                    <h2>In the way</h2>
+                    <ul className="small">
+                      {plan.obstacles.map((obstacle) => (
+                        <li
+                          key={`${obstacle.kind} ${obstacle.stepKey}`}
+                          className="flex gap-2"
+                          data-tone={obstacle.kind === 'needs-decision' ? 'attention' : 'bad'}
+                        >
+                          <Glyph name={obstacle.kind === 'needs-decision' ? 'd-decide' : 'd-blocked'} toned />
+                          <span>{obstacle.sentence}</span>
+                        </li>
+                      ))}
+                    </ul>
+                  </section>
+                )}
+                {mode !== 'replay' &&
+                  effects
+                    .filter((effect) => concerns(effect) || draft.decisions[effect.stepKey] !== undefined)
+                    .map((effect) => (
+                      <EffectCard
+                        key={`${effect.stepKey} ${effect.generation}`}
+                        run={run}
+                        effect={effect}
+                        fields={fieldsFor(effect)}
+                        draft={draft.decisions[effect.stepKey]}
+                        decided={body.decisions?.[effect.stepKey] !== undefined}
+                        onDraft={(decision) =>
+                          setDraft((now) => ({
+                            ...now,
+                            decisions: decision
+                              ? { ...now.decisions, [effect.stepKey]: decision }
+                              : now.decisions,
+                          }))
+                        }
+                      />
+                    ))}
+                {mode === 'fork' && (
+                  <EditsCard
+                    runId={run.id}
+                    entrySeq={plan.from.entrySeq}
+                    edits={draft.edits}
+                    onEdits={(edits) => setDraft((now) => ({ ...now, edits }))}
+                  />
+                )}
+                {mode !== 'replay' && (
+                  <LeftBehind
+                    plan={plan}
+                    keep={draft.keep}
+                    onKeep={(keep) => setDraft((now) => ({ ...now, keep }))}
+                  />
+                )}
+                {mode === 'replay' && (
+                  <section className="side-card" aria-label="Replay">
+                    <h2>Nothing outside is touched</h2>
+                    <p className="small second">
+                      Effects, reads and people answer from the record. Pure steps run with today's code; the
+                      first difference stops the replay, and the new run shows recorded beside new.
+                    </p>
+                  </section>
+                )}
+              </aside>
+            </div>
+          </>
+        )}
+        <footer className="plan-foot">
+          <label className="field why grow">
+            <span>Reason</span>
+            <input
+              aria-label="Reason"
+              placeholder="Kept in the journal with your name"
+              value={reason}
+              onChange={(event) => setReason(event.target.value)}
+            />
+          </label>
+          {locked !== undefined && plan && (
+            <span
+              className="small second locked"
+              role="status"
+              aria-label="Why the button is locked"
+              title={locked}
+            >
+              <Glyph name="lock" />
+              <span className="clip">{locked}</span>
+            </span>
+          )}
+          {plan && (
+            <span className="digest small" title={`Digest of this plan: ${plan.digest}`}>
+              plan <code>{plan.digest.slice(0, 8)}</code>
+            </span>
+          )}
+          <Button onPress={back}>Cancel</Button>
+          <Button
+            kind="primary"
+            size="large"
+            glyph={modes[mode].glyph}
+            hotkey="⌘↵"
+            reason={locked}
+            onPress={give}
+          >
+            {plan ? orderWords(plan) : modes[mode].word}
+          </Button>
+        </footer>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,378 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import {
+  BaseEdge,
+  type EdgeProps,
+  Handle,
+  type NodeProps,
+  Position,
+  ReactFlow,
+  ReactFlowProvider,
+  useNodesInitialized,
+  useReactFlow,
+} from '@xyflow/react';
+import {
+  createContext,
+  memo,
+  type RefObject,
+  useCallback,
+  useContext,
+  useEffect,
+  useEffectEvent,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+import { Button } from '@/components/ui/button';
+import { duration, plural } from '@/components/ui/format';
+import { Glyph } from '@/components/ui/glyph';
+import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import type { GraphAt } from '@/lib/client/api-types';
+import { layout } from './layout';
+import {
+  entryBefore,
+  NODE,
+  type StateNode,
+  shapeKey,
+  shapeOf,
+  type TransitionEdge,
+  toGraph,
+} from './to-graph';
+
+/** What a press on a state does, given the entries of its visits. The same function while the cursor moves. */
+const Press = createContext<(entries: readonly number[]) => void>(() => undefined);
+
+const StateNodeView = memo(function StateNodeView({ data }: NodeProps<StateNode>) {
+  const press = useContext(Press);
+  const never = data.visits === 0;
+  const meta = never ? 'never visited' : duration(data.totalMs);
+  return (
+    <>
+      <Handle type="target" position={Position.Top} isConnectable={false} />
+      <button
+        type="button"
+        className="state-node"
+        data-never={never ? '' : undefined}
+        data-cursor={data.atCursor ? '' : undefined}
+        data-stopped={data.stoppedHere ? '' : undefined}
+        data-final={data.final ? '' : undefined}
+        aria-label={`State ${data.name}, ${never ? 'never visited' : plural(data.visits, 'visit')}${data.atCursor ? ', at the cursor' : ''}${data.stoppedHere ? ', stopped here' : ''}`}
+        title={data.entries.length > 0 ? `Visits begin at seq ${data.entries.join(', ')}` : undefined}
+        onClick={() => press(data.entries)}
+      >
+        {data.atCursor && (
+          <span className="flag" aria-hidden="true">
+            cursor
+          </span>
+        )}
+        <span className="top">
+          {data.stoppedHere && <Glyph name="s-interrupted" toned />}
+          <code className="clip">{data.name}</code>
+          {!never && <b>{data.visits}</b>}
+        </span>
+        <span className="meta">
+          <span className="clip">{data.initial && never ? 'starts here' : meta}</span>
+          {data.checkpoints.length > 0 && (
+            <span className="pins">
+              <Glyph name="checkpoint" />
+              {data.checkpoints.length > 2 ? `${data.checkpoints.length}` : data.checkpoints.join(' ')}
+            </span>
+          )}
+        </span>
+      </button>
+      <Handle type="source" position={Position.Bottom} isConnectable={false} />
+    </>
+  );
+});
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** elk's splines come as cubic Bézier points; anything else is drawn straight. */
+function pathOf(points: readonly Point[]): string {
+  const [first, ...rest] = points;
+  if (!first) return '';
+  if (rest.length % 3 !== 0) return `M${first.x},${first.y} ${rest.map((p) => `L${p.x},${p.y}`).join(' ')}`;
+  const curves: string[] = [];
+  for (let n = 0; n < rest.length; n += 3)
+    curves.push(
+      `C${rest
+        .slice(n, n + 3)
+        .map((p) => `${p.x},${p.y}`)
+        .join(' ')}`,
+    );
+  return `M${first.x},${first.y} ${curves.join(' ')}`;
+}
+
+/** A place on the curve, half-way along its pieces. */
+function middleOf(points: readonly Point[]): Point {
+  const pieces = Math.floor((points.length - 1) / 3);
+  if (pieces === 0 || (points.length - 1) % 3 !== 0) {
+    const [a, b] = [points[Math.floor((points.length - 1) / 2)], points[Math.ceil((points.length - 1) / 2)]];
+    return a && b ? { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 } : { x: 0, y: 0 };
+  }
+  const start = Math.floor(pieces / 2) * 3;
+  const t = pieces % 2 === 0 ? 0 : 0.5;
+  const weights = [(1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t ** 2, t ** 3];
+  const along = (axis: 'x' | 'y') =>
+    weights.reduce((sum, weight, n) => sum + weight * (points[start + n]?.[axis] ?? 0), 0);
+  return { x: along('x'), y: along('y') };
+}
+
+const isPoints = (value: unknown): value is readonly Point[] => Array.isArray(value);
+
+const TransitionView = memo(function TransitionView({
+  id,
+  data,
+  sourceX,
+  sourceY,
+  targetX,
+  targetY,
+}: EdgeProps<TransitionEdge>) {
+  const raw = data?.['points'];
+  const points =
+    isPoints(raw) && raw.length > 1
+      ? raw
+      : [
+          { x: sourceX, y: sourceY },
+          { x: targetX, y: targetY },
+        ];
+  const look = data?.newest ? 'newest' : (data?.taken ?? 0) > 0 ? 'taken' : 'never';
+  const middle = middleOf(points);
+  return (
+    <g data-look={look} className="transition" data-declared={data?.declared === false ? 'no' : undefined}>
+      <title>{`${id}: taken ${data?.taken ?? 0} times${data?.declared === false ? ', not declared' : ''}`}</title>
+      <BaseEdge id={id} path={pathOf(points)} markerEnd={`url(#arrow-${look})`} />
+      {(data?.taken ?? 0) > 0 && (
+        <g transform={`translate(${middle.x} ${middle.y})`} className="count">
+          <rect x={-10} y={-8} width={20} height={16} rx={8} />
+          <text y={3.5} textAnchor="middle">
+            {data?.taken}
+          </text>
+        </g>
+      )}
+    </g>
+  );
+});
+
+/** Never smaller than can be read. */
+const FIT = { padding: 0.06, maxZoom: 1.1, minZoom: 0.62 } as const;
+const nodeTypes = { state: StateNodeView };
+const edgeTypes = { transition: TransitionView };
+
+function Arrows() {
+  return (
+    <svg className="absolute size-0" aria-hidden="true">
+      <defs>
+        {(['newest', 'taken', 'never'] as const).map((look) => (
+          <marker
+            key={look}
+            id={`arrow-${look}`}
+            className="arrow"
+            data-look={look}
+            viewBox="0 0 8 8"
+            refX="7"
+            refY="4"
+            markerWidth="8"
+            markerHeight="8"
+            markerUnits="userSpaceOnUse"
+            orient="auto-start-reverse"
+          >
+            <path d="M0 0.5 8 4 0 7.5z" />
+          </marker>
+        ))}
+      </defs>
+    </svg>
+  );
+}
+
+interface Props {
+  readonly atCursor: GraphAt | undefined;
+  readonly whole: GraphAt | undefined;
+  readonly error: string | undefined;
+  readonly seq: number;
+  readonly onMove: (seq: number) => void;
+}
+
+const Canvas = memo(function Canvas({
+  graph,
+  press,
+}: {
+  readonly graph: GraphAt;
+  readonly press: (entries: readonly number[]) => void;
+}) {
+  const pane = useRef<HTMLDivElement>(null);
+  const shape = shapeOf(graph);
+  const key = shapeKey(shape);
+  const placed = useQuery({
+    queryKey: ['graph-layout', key],
+    queryFn: () => layout(shape),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  });
+  const { nodes, edges } = useMemo(
+    () => (placed.data ? toGraph(graph, placed.data) : { nodes: [], edges: [] }),
+    [graph, placed.data],
+  );
+  if (placed.isError)
+    return <ProblemNote title="The graph could not be laid out" detail={placed.error.message} />;
+  if (!placed.data) return <Skeleton rows={4} />;
+  return (
+    <Press value={press}>
+      <Arrows />
+      <div className="canvas" ref={pane}>
+        <ReactFlow
+          key={key}
+          nodes={nodes}
+          edges={edges}
+          nodeTypes={nodeTypes}
+          edgeTypes={edgeTypes}
+          fitView
+          fitViewOptions={FIT}
+          minZoom={0.1}
+          maxZoom={2}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          edgesFocusable={false}
+          elementsSelectable={false}
+          disableKeyboardA11y
+          zoomOnDoubleClick={false}
+          proOptions={{ hideAttribution: true }}
+        >
+          <Follow current={graph.current} pane={pane} />
+        </ReactFlow>
+      </div>
+    </Press>
+  );
+});
+
+/**
+ * Fits the graph when its pane gets another size, and keeps the cursor's state in sight where a readable size leaves
+ * no room for all of it.
+ */
+function Follow({
+  current,
+  pane,
+}: {
+  readonly current: string | null;
+  readonly pane: RefObject<HTMLDivElement | null>;
+}) {
+  const { fitView, getViewport, getNode, setCenter } = useReactFlow();
+  const ready = useNodesInitialized();
+  const show = useEffectEvent(() => {
+    const box = pane.current?.getBoundingClientRect();
+    const node = current === null ? undefined : getNode(current);
+    if (!box || !node) return;
+    const { x, y, zoom } = getViewport();
+    const left = node.position.x * zoom + x;
+    const top = node.position.y * zoom + y;
+    const inside =
+      left >= 0 &&
+      top >= 16 &&
+      left + NODE.width * zoom <= box.width &&
+      top + NODE.height * zoom <= box.height;
+    if (!inside)
+      void setCenter(node.position.x + NODE.width / 2, node.position.y + NODE.height / 2, { zoom });
+  });
+  useEffect(() => {
+    const box = pane.current;
+    if (!box || !ready) return;
+    const observer = new ResizeObserver(() => void fitView(FIT).then(show));
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, [pane, ready, fitView]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the viewport follows the cursor's state
+  useEffect(() => {
+    if (ready) show();
+  }, [current, ready]);
+  return null;
+}
+
+function Zoom() {
+  const { zoomIn, zoomOut, fitView } = useReactFlow();
+  return (
+    <>
+      <Button kind="quiet" size="small" glyph="minus" label="Zoom out" onPress={() => void zoomOut()} />
+      <Button kind="quiet" size="small" glyph="plus" label="Zoom in" onPress={() => void zoomIn()} />
+      <Button kind="quiet" size="small" glyph="fit" label="Fit the graph" onPress={() => void fitView(FIT)} />
+    </>
+  );
+}
+
+export function GraphPane({ atCursor, whole, error, seq, onMove }: Props) {
+  const [scope, setScope] = useState<'cursor' | 'whole'>('cursor');
+  const graph = scope === 'cursor' ? (atCursor ?? whole) : whole;
+  const cursor = useRef({ seq, onMove });
+  useEffect(() => {
+    cursor.current = { seq, onMove };
+  });
+  const press = useCallback((entries: readonly number[]) => {
+    const entry = entryBefore(entries, cursor.current.seq);
+    if (entry !== undefined) cursor.current.onMove(entry);
+  }, []);
+  return (
+    <ReactFlowProvider>
+      <section className="pane" aria-label="Machine">
+        <div className="pane-head">
+          <h2>Machine</h2>
+          {graph && (
+            <span
+              className="second small clip"
+              title={
+                graph.provenance === 'mined'
+                  ? 'Drawn from what the trace shows; nobody declared it'
+                  : undefined
+              }
+            >
+              {graph.provenance}
+              {graph.machineDigest !== null && (
+                <code className="third"> {graph.machineDigest.slice(0, 8)}</code>
+              )}
+            </span>
+          )}
+          <span className="grow" />
+          <fieldset className="segment" data-size="small" aria-label="Counts">
+            <button type="button" aria-pressed={scope === 'cursor'} onClick={() => setScope('cursor')}>
+              At cursor
+            </button>
+            <button type="button" aria-pressed={scope === 'whole'} onClick={() => setScope('whole')}>
+              Whole run
+            </button>
+          </fieldset>
+          <Zoom />
+        </div>
+        <div className="graph">
+          {error !== undefined && !graph && (
+            <ProblemNote title="The graph could not be loaded" detail={error} />
+          )}
+          {!graph && error === undefined && <Skeleton rows={4} />}
+          {graph && graph.states.length === 0 && (
+            <EmptyNote title="No state yet">The run has not entered its first state.</EmptyNote>
+          )}
+          {graph && graph.states.length > 0 && <Canvas graph={graph} press={press} />}
+          <div className="graph-legend" aria-hidden="true">
+            <span>
+              <i data-k="cursor" /> at cursor
+            </span>
+            <span>
+              <i /> visited
+            </span>
+            <span>
+              <i data-k="never" /> never visited
+            </span>
+            <span>
+              <i data-k="bad" /> stopped here
+            </span>
+            <span>
+              <Glyph name="checkpoint" /> checkpoint
+            </span>
+          </div>
+        </div>
+      </section>
+    </ReactFlowProvider>
+  );
+}

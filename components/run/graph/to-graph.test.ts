@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import type { GraphAt } from '@/lib/client/api-types';
+import { runId, seq } from '@/lib/core/events/ids';
+import { entryBefore, shapeKey, shapeOf, toGraph } from './to-graph';
+
+const state = (name: string, visits: number) => ({
+  name,
+  final: false,
+  visits,
+  totalMs: 0,
+  lastSeq: null,
+  tools: [],
+  declared: true,
+  stoppedHere: false,
+});
+const graph = (taken: number): GraphAt => ({
+  runId: runId('run_1'),
+  at: seq(9),
+  provenance: 'declared',
+  machineDigest: null,
+  initial: 'plan',
+  current: 'pay',
+  states: [state('pay', taken), state('plan', 1)],
+  edges: [
+    { from: 'plan', to: 'pay', taken, lastSeq: null, declared: true, newest: taken > 0 },
+    { from: 'plan', to: 'gone', taken: 0, lastSeq: null, declared: true, newest: false },
+  ],
+  visits: [{ state: 'plan', visit: 1, key: 'plan#1', enteredSeq: seq(2), leftSeq: seq(6) }],
+  checkpoints: [{ id: 'cp_4', n: 1, state: 'plan', seq: seq(4) }],
+});
+const placed = { nodes: new Map([['plan', { x: 5, y: 7 }]]), edges: new Map() };
+
+describe('the graph', () => {
+  it('is laid out by its shape alone, so that moving the cursor moves nothing', () => {
+    expect(shapeKey(shapeOf(graph(0)))).toBe(shapeKey(shapeOf(graph(3))));
+    expect(shapeOf(graph(0)).states).toEqual(['plan', 'pay']);
+  });
+
+  it('carries counts, the cursor, checkpoints and entries on its states', () => {
+    const { nodes } = toGraph(graph(2), placed);
+    expect(nodes.find((node) => node.id === 'plan')).toMatchObject({
+      position: { x: 5, y: 7 },
+      data: { initial: true, atCursor: false, checkpoints: [1], entries: [2] },
+    });
+    expect(nodes.find((node) => node.id === 'pay')).toMatchObject({ data: { visits: 2, atCursor: true } });
+  });
+
+  it('draws no edge to a state that is not there', () => {
+    expect(
+      toGraph(graph(1), placed).edges.map((edge) => [edge.id, edge.data?.taken, edge.data?.newest]),
+    ).toEqual([['plan→pay', 1, true]]);
+  });
+
+  it('leads from a state to its last entry, and from there to the one before', () => {
+    expect([
+      entryBefore([2, 8], 9),
+      entryBefore([2, 8], 8),
+      entryBefore([2, 8], 2),
+      entryBefore([], 2),
+    ]).toEqual([8, 2, 8, undefined]);
+  });
+});

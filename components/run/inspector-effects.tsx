@@ -1,0 +1,84 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { absolute, plural } from '@/components/ui/format';
+import { Mark } from '@/components/ui/mark';
+import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { problemOf } from '@/lib/client/api';
+import type { EffectRow, RunSummary } from '@/lib/client/api-types';
+import { effectsQuery } from '@/lib/client/run-queries';
+import { EffectTag } from './effect-tag';
+import { effectStatusView } from './views';
+
+const confirmedWords = {
+  outcome: 'by its answer',
+  probe: 'by the provider, asked',
+  'late-worker': 'by a late worker',
+  decision: 'by a decision',
+} as const;
+
+function detailOf(effect: EffectRow): string {
+  const parts = [
+    effect.receipt === null ? undefined : `Receipt ${effect.receipt}`,
+    effect.confirmedBy === null ? undefined : `confirmed ${confirmedWords[effect.confirmedBy]}`,
+    `intended at seq ${effect.intentSeq}, ${absolute(Date.parse(effect.intentAt))}`,
+    effect.executions === 1 ? undefined : `may have left ${effect.executions} times`,
+    effect.guarded ? undefined : 'unguarded',
+    effect.held ? 'held' : undefined,
+    effect.askAgainAt === null
+      ? undefined
+      : `a “not found” counts from ${absolute(Date.parse(effect.askAgainAt))}`,
+  ];
+  return parts.filter((part) => part !== undefined).join(', ');
+}
+
+export function EffectsTab({
+  run,
+  seq,
+  onMove,
+}: {
+  readonly run: RunSummary;
+  readonly seq: number;
+  readonly onMove: (seq: number) => void;
+}) {
+  const query = useQuery(effectsQuery(run.id, seq));
+  if (query.isError)
+    return <ProblemNote title="The ledger could not be loaded" detail={problemOf(query.error).detail} />;
+  if (!query.data) return <Skeleton rows={4} />;
+  const effects = query.data.items;
+  if (effects.length === 0)
+    return (
+      <EmptyNote title="This run touched nothing outside">
+        Up to the cursor there is no idempotent or external call.
+      </EmptyNote>
+    );
+  const count = (status: EffectRow['status']) => effects.filter((effect) => effect.status === status).length;
+  return (
+    <>
+      <p className="section small second">
+        Ledger at seq {seq}: {count('confirmed')} confirmed, {count('in-doubt')} in doubt,{' '}
+        {plural(effects.length, 'effect')}
+      </p>
+      <ul aria-label="Effects">
+        {effects.map((effect) => (
+          <li key={`${effect.stepKey} ${effect.generation}`} className="effect-row">
+            <Mark view={effectStatusView[effect.status]} />
+            <button
+              type="button"
+              className="clip"
+              onClick={() => effect.runId === run.id && onMove(effect.intentSeq)}
+              title={effect.stepKey}
+            >
+              <code>{effect.stepKey.slice(effect.stepKey.lastIndexOf('/') + 1)}</code>
+            </button>
+            <EffectTag effect={effect.effect} />
+            <span className="sub">{detailOf(effect)}</span>
+            <code className="sub clip" title={effect.idempotencyKey}>
+              key {effect.idempotencyKey}
+            </code>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button } from '@/components/ui/button';
+import { size } from '@/components/ui/format';
+import { LongPlainText } from '@/components/ui/json-tree';
+import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { Ago } from '@/components/ui/time';
+import { problemOf } from '@/lib/client/api';
+import type { MessageRow } from '@/lib/client/api-types';
+import { messagesQuery, payloadQuery } from '@/lib/client/run-queries';
+import { parseJson } from './payload-view';
+
+/** Loaded with the list; larger ones when opened. */
+const SMALL = 16_000;
+const FOLDED = 280;
+
+/** What a message says, in words where it has them, else as JSON. */
+export function wordsOf(text: string): string {
+  const value = parseJson(text)?.value;
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return text;
+  const content = 'content' in value ? value.content : undefined;
+  if (typeof content === 'string' && content !== '') return content;
+  return JSON.stringify(value, null, 2);
+}
+
+function Message({ row }: { readonly row: MessageRow }) {
+  const [open, setOpen] = useState(false);
+  const payload = useQuery({
+    ...payloadQuery(row.message.sha256),
+    enabled: open || row.message.bytes <= SMALL,
+  });
+  const words = payload.data === undefined ? undefined : wordsOf(payload.data);
+  const long = words !== undefined && words.length > FOLDED;
+  return (
+    <li className="msg">
+      <header>
+        <b>{row.role}</b>
+        <span>#{row.n}</span>
+        <span>seq {row.seq}</span>
+        {row.inherited && <span>inherited</span>}
+        <span className="grow" />
+        <Ago at={row.at} />
+      </header>
+      {words === undefined ? (
+        payload.isError ? (
+          <ProblemNote title="This message could not be loaded" detail={problemOf(payload.error).detail} />
+        ) : (
+          <Button size="small" onPress={() => setOpen(true)}>
+            Load {size(row.message.bytes)}
+          </Button>
+        )
+      ) : open ? (
+        <LongPlainText label={`Message ${row.n}`} text={words} />
+      ) : (
+        <p className="break-words whitespace-pre-wrap">{words.slice(0, FOLDED * 2)}</p>
+      )}
+      {long && (
+        <button type="button" className="link small" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? 'Fold' : 'Show all of it'}
+        </button>
+      )}
+    </li>
+  );
+}
+
+const PAGE = 50;
+
+export function MessagesTab({ runId, seq }: { readonly runId: string; readonly seq: number }) {
+  const [limit, setLimit] = useState(PAGE);
+  const query = useQuery(messagesQuery(runId, seq, limit));
+  if (query.isError)
+    return <ProblemNote title="The messages could not be loaded" detail={problemOf(query.error).detail} />;
+  if (!query.data) return <Skeleton rows={6} />;
+  const { items, total } = query.data;
+  if (items.length === 0) return <EmptyNote title="No message yet at this moment" />;
+  return (
+    <>
+      <p className="section small second">
+        {items.length} of {total} messages at the cursor
+        {items.length < total && (
+          <button type="button" className="link" onClick={() => setLimit(limit + PAGE * 2)}>
+            {' '}
+            Show older ones
+          </button>
+        )}
+      </p>
+      <ul aria-label="Messages">
+        {items
+          .toSorted((a, b) => a.n - b.n)
+          .map((row) => (
+            <Message key={`${row.n} ${row.seq}`} row={row} />
+          ))}
+      </ul>
+    </>
+  );
+}

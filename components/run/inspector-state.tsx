@@ -1,0 +1,110 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { size } from '@/components/ui/format';
+import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { problemOf } from '@/lib/client/api';
+import { payloadQuery, stateQuery } from '@/lib/client/run-queries';
+import type { PayloadRef } from '@/lib/core/events/payload';
+import { PayloadView } from './payload-view';
+import { phaseWord, runStatusView } from './views';
+
+/** Small values are shown in their row. */
+const INLINE = 512;
+
+function Variable({ name, payload }: { readonly name: string; readonly payload: PayloadRef }) {
+  const [open, setOpen] = useState(false);
+  const inline = useQuery({ ...payloadQuery(payload.sha256), enabled: payload.bytes <= INLINE });
+  return (
+    <>
+      <li>
+        <button
+          type="button"
+          className="flex min-w-0 grow gap-2"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        >
+          <span className="third" aria-hidden="true">
+            {open ? '▾' : '▸'}
+          </span>
+          <span className="k">{name}</span>
+          <span className="v s">{inline.data ?? `${payload.codec}, ${size(payload.bytes)}`}</span>
+        </button>
+      </li>
+      {open && (
+        <li className="block px-[14px] py-1">
+          <PayloadView label={name} payload={payload} />
+        </li>
+      )}
+    </>
+  );
+}
+
+export function StateTab({ runId, seq }: { readonly runId: string; readonly seq: number }) {
+  const query = useQuery(stateQuery(runId, seq));
+  if (query.isError)
+    return <ProblemNote title="The state could not be loaded" detail={problemOf(query.error).detail} />;
+  if (!query.data) return <Skeleton rows={6} />;
+  const state = query.data;
+  const variables = Object.entries(state.variables);
+  const apis = Object.entries(state.apis);
+  return (
+    <>
+      <section className="section">
+        <dl className="kv">
+          <dt>Status</dt>
+          <dd>
+            {runStatusView[state.status].word}, {phaseWord[state.phase]}
+          </dd>
+          <dt>State</dt>
+          <dd>
+            {state.visit
+              ? `${state.visit.state}, visit ${state.visit.visit}, since seq ${state.visit.entrySeq}`
+              : 'none yet'}
+          </dd>
+          <dt>Conversation</dt>
+          <dd>{state.messages.count} messages</dd>
+          <dt>So far</dt>
+          <dd>
+            {state.counts.steps} steps, {state.counts.visits} visits, {state.counts.checkpoints} checkpoints
+          </dd>
+          {apis.map(([name, api]) => (
+            <div key={name} className="contents">
+              <dt>API {name}</dt>
+              <dd>
+                {api.status === 'ok' ? 'answers' : 'unavailable'}, last call {api.lastCall} at seq {api.seq}
+              </dd>
+            </div>
+          ))}
+          <dt>Folded</dt>
+          <dd className="third">
+            snapshot at {state.folded.snapshotSeq} + {state.folded.events} events
+          </dd>
+        </dl>
+      </section>
+      {state.input && (
+        <section className="section">
+          <h3>
+            Input of the run <span className="third">{size(state.input.bytes)}</span>
+          </h3>
+          <PayloadView label="Input of the run" payload={state.input} />
+        </section>
+      )}
+      <section aria-label="Variables" className="py-2">
+        <h3 className="px-[14px] small">
+          Variables <span className="third font-normal">{variables.length}</span>
+        </h3>
+        {variables.length === 0 ? (
+          <EmptyNote title="No variable is set here" />
+        ) : (
+          <ul className="vars">
+            {variables.map(([name, payload]) => (
+              <Variable key={name} name={name} payload={payload} />
+            ))}
+          </ul>
+        )}
+      </section>
+    </>
+  );
+}

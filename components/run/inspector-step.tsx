@@ -1,0 +1,257 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
+import { absolute, dollars, duration, plural, size } from '@/components/ui/format';
+import { Glyph } from '@/components/ui/glyph';
+import { Badge, Mark } from '@/components/ui/mark';
+import { EmptyNote } from '@/components/ui/problem-note';
+import type { CheckpointRow, RunSummary, StepRow } from '@/lib/client/api-types';
+import { stepQuery } from '@/lib/client/run-queries';
+import { runHref } from '@/lib/client/url-state';
+import type { PayloadRef } from '@/lib/core/events/payload';
+import { EffectTag } from './effect-tag';
+import { PayloadView } from './payload-view';
+import { statusAt } from './tree-rows';
+import { kindGlyph, stepStatusView, verdictView } from './views';
+
+interface Props {
+  readonly run: RunSummary;
+  readonly step: StepRow | undefined;
+  readonly seq: number;
+  readonly checkpoints: readonly CheckpointRow[];
+  readonly onMove: (seq: number) => void;
+}
+
+function Value({
+  title,
+  note,
+  payload,
+}: {
+  readonly title: string;
+  readonly note: string;
+  readonly payload: PayloadRef;
+}) {
+  return (
+    <section className="section">
+      <h3>
+        {title} <span className="third">{`${size(payload.bytes)}${note}`}</span>
+      </h3>
+      <PayloadView key={payload.sha256} label={title} payload={payload} />
+    </section>
+  );
+}
+
+function Attempts({ run, step, onMove }: Pick<Props, 'run' | 'onMove'> & { readonly step: StepRow }) {
+  const detail = useQuery({
+    ...stepQuery(run.id, step.stepKey),
+    enabled: step.attempt > 1 || step.executions > 1,
+  });
+  const attempts = detail.data?.attempts ?? [];
+  if (attempts.length < 2) return null;
+  return (
+    <section className="section">
+      <h3>Attempts</h3>
+      <ol className="small">
+        {attempts.map((attempt) => (
+          <li key={attempt.seq} className="flex gap-2">
+            <button type="button" className="link" onClick={() => onMove(attempt.seq)}>
+              seq {attempt.seq}
+            </button>
+            <span>attempt {attempt.attempt}</span>
+            <span className="second clip" title={attempt.error?.message}>
+              {attempt.outcome}
+              {attempt.error && `: ${attempt.error.message}`}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Call({
+  step,
+  checkpoints,
+}: {
+  readonly step: StepRow;
+  readonly checkpoints: readonly CheckpointRow[];
+}) {
+  const safe = checkpoints.filter((each) => each.inForce && each.seq <= step.attemptSeq).at(-1);
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['Began', absolute(Date.parse(step.startedAt))],
+    [
+      'Took',
+      step.endedAt === null ? undefined : duration(Date.parse(step.endedAt) - Date.parse(step.startedAt)),
+    ],
+    [
+      'Events',
+      step.endedSeq === null ? `seq ${step.startedSeq}, open` : `seq ${step.startedSeq} to ${step.endedSeq}`,
+    ],
+    ['Idempotency key', step.idempotencyKey ?? undefined],
+    [
+      'Guarded',
+      step.guarded === null
+        ? undefined
+        : step.guarded
+          ? 'yes: its key or a probe protects it'
+          : 'no: a late send cannot be stopped or found',
+    ],
+    ['Receipt', step.receipt ?? undefined],
+    ['Model', step.model ?? undefined],
+    ['API', step.api ?? undefined],
+    [
+      'Tokens',
+      step.usage
+        ? `${step.usage.inputTokens ?? 0} in, ${step.usage.outputTokens ?? 0} out, ${dollars(step.usage.costMicroUsd ?? 0)}`
+        : undefined,
+    ],
+    ['Safe point before', safe && `checkpoint ${safe.n}, ${safe.name}`],
+    [
+      'Executions',
+      step.executions <= step.attempt
+        ? undefined
+        : `${step.executions}, in ${plural(step.attempt, 'attempt')}`,
+    ],
+  ];
+  return (
+    <section className="section">
+      <h3>Call</h3>
+      <dl className="kv">
+        {facts.map(([name, value]) =>
+          value === undefined ? null : (
+            <div key={name} className="contents">
+              <dt>{name}</dt>
+              <dd title={value}>{value}</dd>
+            </div>
+          ),
+        )}
+      </dl>
+    </section>
+  );
+}
+
+/** Intended, sent, confirmed: where an effect stands. */
+function EffectLine({ step }: { readonly step: StepRow }) {
+  const doubt = step.status === 'in-doubt' || step.status === 'unknown';
+  const done = step.status === 'completed' || step.status === 'skipped' || step.status === 'reused';
+  const middle = done
+    ? { tone: 'ok', glyph: 's-completed', word: 'yes' }
+    : doubt
+      ? { tone: 'attention', glyph: 's-doubt', word: 'not known' }
+      : { tone: 'neutral', glyph: 's-unreached', word: step.failure ?? 'under way' };
+  const last = done
+    ? { tone: 'ok', glyph: 's-completed', word: step.receipt ?? 'no receipt' }
+    : { tone: 'neutral', glyph: 's-unreached', word: 'no receipt' };
+  return (
+    <section className="section">
+      <ol className="ledger">
+        <li data-tone="ok" data-open={done ? undefined : ''}>
+          <Glyph name="d-restored" />
+          <b>Intended</b>
+          <span>seq {step.attemptSeq}, on disk</span>
+        </li>
+        <li data-tone={middle.tone} data-open={done ? undefined : ''}>
+          <Glyph name={middle.glyph as 's-doubt'} />
+          <b>Sent?</b>
+          <span>{middle.word}</span>
+        </li>
+        <li data-tone={last.tone}>
+          <Glyph name={last.glyph as 's-completed'} />
+          <b>Confirmed</b>
+          <span className="clip">{last.word}</span>
+        </li>
+      </ol>
+    </section>
+  );
+}
+
+export function StepTab({ run, step, seq, checkpoints, onMove }: Props) {
+  if (!step)
+    return (
+      <EmptyNote title="No step has begun here">
+        Move the cursor forward, or choose a step in the timeline.
+      </EmptyNote>
+    );
+  const then = statusAt(step, seq);
+  const effectful = step.effect === 'external' || step.effect === 'idempotent';
+  const fromRecord = step.status === 'reused' || step.status === 'skipped';
+  return (
+    <>
+      <header className="inspector-head">
+        <div className="line">
+          <Glyph name={kindGlyph[step.kind]} />
+          <h2 className="clip">
+            {step.name}
+            <span className="third">{step.stepKey.slice(step.stepKey.lastIndexOf('#'))}</span>
+          </h2>
+          {step.effect !== null && <EffectTag effect={step.effect} />}
+          <span className="grow" />
+          <Badge view={stepStatusView[step.status]} />
+        </div>
+        <div className="line small second">
+          <code className="clip" title={step.stepKey}>
+            {step.stepKey}
+          </code>
+          <span className="grow" />
+          <span className="nowrap">attempt {step.attempt}</span>
+        </div>
+        {then !== step.status && then === 'running' && (
+          <p className="small third mt-1">At the cursor it was still running; below is what it came to.</p>
+        )}
+        {!step.inForce && (
+          <p className="small second mt-1">Left behind by a rewind: kept in history, answers nothing.</p>
+        )}
+      </header>
+      {effectful && !fromRecord && <EffectLine step={step} />}
+      {step.error && (
+        <section className="section">
+          <div className="note" data-tone="bad">
+            <Glyph name="s-failed" />
+            <div className="grow">
+              <strong>{step.error.type}</strong>{' '}
+              {step.failure !== null && <span className="second">({step.failure})</span>}
+              <p className="break-words whitespace-pre-wrap">{step.error.message}</p>
+              {step.error.stack !== undefined && (
+                <details>
+                  <summary className="small third">Stack</summary>
+                  <pre className="mono break-words whitespace-pre-wrap">{step.error.stack}</pre>
+                </details>
+              )}
+            </div>
+          </div>
+        </section>
+      )}
+      <Call step={step} checkpoints={checkpoints} />
+      {step.verdict !== null && (
+        <section className="section">
+          <h3>Compared with the record</h3>
+          <Mark view={verdictView[step.verdict]} />
+        </section>
+      )}
+      {step.source && (
+        <section className="section small">
+          Answered from the record{step.source.seq !== null && ` at seq ${step.source.seq}`}
+          {step.source.runId !== null && (
+            <>
+              {' of '}
+              <Link className="link" href={runHref(step.source.runId, step.source.seq ?? undefined)}>
+                {step.source.runId}
+              </Link>
+            </>
+          )}
+          .
+        </section>
+      )}
+      <Attempts run={run} step={step} onMove={onMove} />
+      {step.input && (
+        <Value
+          title="Input"
+          note={effectful && !fromRecord ? ', recorded before the call' : ''}
+          payload={step.input}
+        />
+      )}
+      {step.result && <Value title="Result" note="" payload={step.result} />}
+    </>
+  );
+}

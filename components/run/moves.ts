@@ -1,0 +1,33 @@
+import type { CheckpointRow, StepRow } from '@/lib/client/api-types';
+
+/** Places that the cursor can jump to, each ascending and without repeats. */
+export interface Stops {
+  readonly steps: readonly number[];
+  readonly checkpoints: readonly number[];
+  readonly effects: readonly number[];
+}
+
+const ascending = (seqs: readonly number[]) => [...new Set(seqs)].sort((a, b) => a - b);
+
+export function stopsOf(steps: readonly StepRow[], checkpoints: readonly CheckpointRow[]): Stops {
+  return {
+    steps: ascending(steps.map((step) => step.startedSeq)),
+    checkpoints: ascending(checkpoints.map((checkpoint) => checkpoint.seq)),
+    effects: ascending(
+      steps
+        .filter((step) => step.effect === 'external' || step.effect === 'idempotent')
+        .map((step) => step.attemptSeq),
+    ),
+  };
+}
+
+/** The nearest stop after `seq`; past the last one, the first again. */
+export function nextStop(stops: readonly number[], seq: number): number | undefined {
+  return stops.find((stop) => stop > seq) ?? stops[0];
+}
+
+/** The nearest stop in a direction; `seq` where there is none. */
+export function neighbour(stops: readonly number[], seq: number, direction: 1 | -1): number {
+  const found = direction === 1 ? stops.find((stop) => stop > seq) : stops.findLast((stop) => stop < seq);
+  return found ?? seq;
+}

@@ -1,0 +1,215 @@
+'use client';
+
+import Link from 'next/link';
+import { DropdownMenu } from 'radix-ui';
+import { memo, useState } from 'react';
+import { toast } from 'sonner';
+import { Button, ButtonLink } from '@/components/ui/button';
+import { dollars, duration, plural, short } from '@/components/ui/format';
+import { Glyph } from '@/components/ui/glyph';
+import { Badge } from '@/components/ui/mark';
+import { Ago } from '@/components/ui/time';
+import { apiUrl, runPath } from '@/lib/client/api';
+import type { RunAction, RunSummary } from '@/lib/client/api-types';
+import { planHref, type planModes, runHref } from '@/lib/client/url-state';
+import { OrderDialog } from './order-dialog';
+import { badgeView, phaseWord, runStatusView } from './views';
+
+const why = (run: RunSummary, action: RunAction): string | undefined =>
+  run.actions[action].possible ? undefined : (run.actions[action].reason ?? 'Not possible now');
+
+function Facts({ run }: { readonly run: RunSummary }) {
+  const { parent, children } = run.lineage;
+  const tokens = run.cost.inputTokens + run.cost.outputTokens;
+  return (
+    <div className="facts">
+      <span>
+        <Glyph name="fork" />
+        {parent ? (
+          <span>
+            {parent.mode} of{' '}
+            <Link className="link" href={runHref(parent.runId, parent.seq)}>
+              {parent.runId}
+            </Link>
+          </span>
+        ) : (
+          <span>original</span>
+        )}
+      </span>
+      {children.length > 0 && (
+        <span>
+          {children.slice(-2).map((child) => (
+            <Link key={child.runId} className="link" href={runHref(child.runId)}>
+              {child.mode} {child.runId.slice(-6)}, {runStatusView[child.status].word.toLowerCase()}
+            </Link>
+          ))}
+          {children.length > 2 && `and ${children.length - 2} more`}
+        </span>
+      )}
+      <span>
+        <b>{run.counts.steps}</b> steps
+      </span>
+      <span>{phaseWord[run.phase]}</span>
+      {run.startedAt !== null && (
+        <span>
+          started <Ago at={run.startedAt} />
+        </span>
+      )}
+      {run.startedAt !== null && (
+        <span>{duration(Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(run.startedAt))}</span>
+      )}
+      <span>
+        {short(tokens)} tokens, {dollars(run.cost.costMicroUsd)}
+      </span>
+      <span>{run.holder ? `held by ${run.holder.workerId}` : 'lease free'}</span>
+      {run.line > 0 && <span>{plural(run.line, 'rewind')}</span>}
+      {run.tags.length > 0 && <span>tagged {run.tags.join(', ')}</span>}
+    </div>
+  );
+}
+
+function More({
+  run,
+  seqKey,
+  onOrder,
+}: {
+  readonly run: RunSummary;
+  readonly seqKey: string | undefined;
+  readonly onOrder: (order: 'pause' | 'cancel') => void;
+}) {
+  const item = (action: RunAction, word: string, act: () => void) => {
+    const reason = why(run, action);
+    return (
+      <DropdownMenu.Item
+        key={action}
+        aria-disabled={reason !== undefined || undefined}
+        onSelect={(event) => {
+          if (reason === undefined) act();
+          else event.preventDefault();
+        }}
+      >
+        <span>
+          {word}
+          {reason !== undefined && <small>{reason}</small>}
+        </span>
+      </DropdownMenu.Item>
+    );
+  };
+  return (
+    <DropdownMenu.Root>
+      <DropdownMenu.Trigger className="btn" data-size="large" data-icon="" aria-label="More actions">
+        <Glyph name="dots" />
+      </DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
+          {why(run, 'rewind') === undefined ? (
+            <DropdownMenu.Item asChild>
+              <Link href={planHref(run.id, 'rewind', seqKey)}>Rewind…</Link>
+            </DropdownMenu.Item>
+          ) : (
+            item('rewind', 'Rewind…', () => undefined)
+          )}
+          {item('pause', 'Pause…', () => onOrder('pause'))}
+          {item('cancel', 'Cancel the run…', () => onOrder('cancel'))}
+          <DropdownMenu.Item asChild>
+            <a href={apiUrl(runPath(run.id, '/export'))} download>
+              Export
+            </a>
+          </DropdownMenu.Item>
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}
+
+const primaryWord = (run: RunSummary): string => {
+  const { next, checkpoint } = run;
+  if (next?.action === 'resume') return checkpoint ? `Resume from checkpoint ${checkpoint.n}…` : 'Resume…';
+  if (next?.action === 'verify' || next?.action === 'decide') return 'Settle and resume…';
+  return 'Resume…';
+};
+
+export const RunHeader = memo(function RunHeader({
+  run,
+  seqKey,
+}: {
+  readonly run: RunSummary;
+  readonly seqKey: string | undefined;
+}) {
+  const [order, setOrder] = useState<'pause' | 'cancel' | undefined>(undefined);
+  const href = (mode: (typeof planModes)[number], from?: string) => planHref(run.id, mode, from);
+  const resumes = run.next !== null && run.next.action !== 'replay' && run.next.action !== 'answer';
+  const copy = async () => {
+    await navigator.clipboard.writeText(run.id);
+    toast.success('The run id was copied');
+  };
+  return (
+    <header className="run-head">
+      <div className="grow overflow-hidden">
+        <div className="run-id">
+          <h1>
+            <Link href={`/runs?agent=${encodeURIComponent(run.agent)}`}>{run.agent}</Link>
+            <span className="third font-normal">/</span>
+            <span className="mono">{run.id}</span>
+          </h1>
+          <Button
+            kind="quiet"
+            size="small"
+            glyph="copy"
+            label="Copy the run id"
+            onPress={() => void copy()}
+          />
+          <span role="status" aria-label="Run status" aria-live="polite">
+            <Badge view={runStatusView[run.status]} />
+          </span>
+          {run.effectsInDoubt > 0 && (
+            <Badge view={badgeView['in-doubt']} word={`${run.effectsInDoubt} in doubt`} />
+          )}
+          {run.badges
+            .filter((badge) => badge !== 'in-doubt')
+            .map((badge) => (
+              <Badge key={badge} view={badgeView[badge]} />
+            ))}
+        </div>
+        <Facts run={run} />
+      </div>
+      {run.next && (
+        <div className="next-action hide-narrow" title={run.next.sentence}>
+          <b>Safest next</b>
+          <span className="sentence">{run.next.sentence}</span>
+        </div>
+      )}
+      <ButtonLink
+        size="large"
+        glyph="fork"
+        href={href('fork', seqKey)}
+        reason={why(run, 'fork')}
+        title="Fork from the cursor (B)"
+      >
+        Fork
+      </ButtonLink>
+      <ButtonLink
+        size="large"
+        glyph="replay"
+        href={href('replay', 'start')}
+        reason={why(run, 'replay')}
+        title="Replay: nothing outside is touched (P)"
+        {...(run.next?.action === 'replay' ? { kind: 'primary' as const } : {})}
+      >
+        Replay
+      </ButtonLink>
+      <ButtonLink
+        size="large"
+        glyph="resume"
+        hotkey="R"
+        href={href('resume', run.next?.from ?? undefined)}
+        reason={why(run, 'resume')}
+        {...(resumes ? { kind: 'primary' as const } : {})}
+      >
+        {primaryWord(run)}
+      </ButtonLink>
+      <More run={run} seqKey={seqKey} onOrder={setOrder} />
+      {order && <OrderDialog run={run} mode={order} onClose={() => setOrder(undefined)} />}
+    </header>
+  );
+});

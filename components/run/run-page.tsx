@@ -1,0 +1,192 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { useQueryStates } from 'nuqs';
+import { useEffect, useMemo, useState } from 'react';
+import { Button } from '@/components/ui/button';
+import { useHotkeys } from '@/components/ui/hotkeys';
+import { LiveDot } from '@/components/ui/live-dot';
+import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { type ApiProblem, problemOf } from '@/lib/client/api';
+import type { RunSummary } from '@/lib/client/api-types';
+import { bucketsQuery, checkpointsQuery, graphQuery, stepsQuery } from '@/lib/client/run-queries';
+import { inspectorTabs, planHref, runParams } from '@/lib/client/url-state';
+import { GraphPane } from './graph/graph-pane';
+import { Inspector } from './inspector';
+import { neighbour, nextStop, stopsOf } from './moves';
+import { AnswerRefusal, QuestionPanel } from './question-panel';
+import { RunHeader } from './run-header';
+import { Scrubber } from './scrubber';
+import { bucketBars, eventBars } from './scrubber-bars';
+import { Situation } from './situation';
+import { TreePane } from './tree-pane';
+import { stepAt } from './tree-rows';
+import { useCursor, useRun, useRunLive, useSettled, WHOLE_RUN } from './use-run';
+
+const PLAY_MS = 220;
+const BUCKETS = 300;
+const SETTLE_MS = 80;
+const NONE: readonly never[] = [];
+
+export function RunPage({ runId }: { readonly runId: string }) {
+  const query = useRun(runId);
+  if (query.data) return <Instrument run={query.data} />;
+  if (!query.isError) {
+    return (
+      <main className="page">
+        <Skeleton rows={14} />
+      </main>
+    );
+  }
+  const problem = problemOf(query.error);
+  return (
+    <main className="page empty-page">
+      <div className="empty-box">
+        <ProblemNote
+          title={problem.status === 404 ? `There is no run ${runId}` : problem.title}
+          detail={problem.detail}
+        >
+          <Button size="small" onPress={() => void query.refetch()}>
+            Try again
+          </Button>
+        </ProblemNote>
+      </div>
+    </main>
+  );
+}
+
+/** One instrument, one cursor: tree, graph, inspector and scrubber all show the same moment. */
+function Instrument({ run }: { readonly run: RunSummary }) {
+  const router = useRouter();
+  const [{ seq: asked }, setParams] = useQueryStates(
+    { seq: runParams.seq, tab: runParams.tab },
+    { history: 'replace' },
+  );
+  const live = useRunLive(run.id, run.headSeq, asked);
+  const { headSeq } = live;
+  const { at, following, move } = useCursor(headSeq);
+  const settled = useSettled(at, SETTLE_MS);
+  const [refused, setRefused] = useState<ApiProblem | undefined>(undefined);
+
+  const steps = useQuery(stepsQuery(run.id));
+  const checkpoints = useQuery(checkpointsQuery(run.id));
+  const whole = useQuery(graphQuery(run.id, run.headSeq));
+  const graph = useQuery(graphQuery(run.id, settled));
+  const buckets = useQuery({ ...bucketsQuery(run.id, BUCKETS, headSeq), enabled: headSeq > WHOLE_RUN });
+  const stepRows = steps.data?.items ?? NONE;
+  const checkpointRows = checkpoints.data?.items ?? NONE;
+  const visits = whole.data?.visits ?? NONE;
+
+  const stops = useMemo(() => stopsOf(stepRows, checkpointRows), [stepRows, checkpointRows]);
+  const bars = useMemo(
+    () => (headSeq <= WHOLE_RUN ? eventBars(live.events) : bucketBars(buckets.data?.items ?? NONE)),
+    [headSeq, live.events, buckets.data],
+  );
+  const step = useMemo(() => stepAt(stepRows, at), [stepRows, at]);
+  const { playing, play } = usePlay(at, headSeq, move);
+
+  const jump = (seqs: readonly number[]) => {
+    const to = nextStop(seqs, at);
+    if (to !== undefined) move(to);
+  };
+  const go = (action: 'resume' | 'fork' | 'replay', from?: string) => {
+    if (run.actions[action].possible) router.push(planHref(run.id, action, from));
+  };
+  const seqKey = step === undefined || !step.inForce ? undefined : `step:${step.stepKey}`;
+  useHotkeys([
+    { key: 'ArrowLeft', what: 'one event back', run: () => move(at - 1) },
+    { key: 'ArrowRight', what: 'one event forward', run: () => move(at + 1) },
+    { key: 'Shift+ArrowLeft', what: 'one step back', run: () => move(neighbour(stops.steps, at, -1)) },
+    { key: 'Shift+ArrowRight', what: 'one step forward', run: () => move(neighbour(stops.steps, at, 1)) },
+    { key: 'Home', what: 'first event', run: () => move(1) },
+    { key: 'End', what: 'newest event', run: () => move(null) },
+    { key: 'c', what: 'next checkpoint', run: () => jump(stops.checkpoints) },
+    { key: 'e', what: 'next effect', run: () => jump(stops.effects) },
+    { key: ' ', what: 'play', run: play },
+    { key: 'r', what: 'plan a resume', run: () => go('resume', run.next?.from ?? undefined) },
+    { key: 'b', what: 'fork from the cursor', run: () => go('fork', seqKey) },
+    { key: 'p', what: 'replay', run: () => go('replay', 'start') },
+    { key: 'Escape', what: 'up one level', run: () => router.push('/runs') },
+    ...inspectorTabs.map((tab, n) => ({ key: String(n + 1), what: tab, run: () => void setParams({ tab }) })),
+  ]);
+
+  return (
+    <main className="page">
+      <RunHeader run={run} seqKey={seqKey} />
+      {live.liveness === 'lost' && (
+        <div className="notice" data-tone="attention" role="status">
+          <LiveDot liveness="lost" /> What is shown may be behind the run.
+        </div>
+      )}
+      <Situation run={run} />
+      {refused && <AnswerRefusal problem={refused} onClose={() => setRefused(undefined)} />}
+      {run.questions
+        .filter((question) => question.status === 'open' && question.inForce)
+        .map((question) => (
+          <QuestionPanel key={question.questionId} run={run} question={question} onRefused={setRefused} />
+        ))}
+      <div className="instrument">
+        <TreePane
+          run={run}
+          steps={steps.data?.items}
+          total={steps.data?.total ?? 0}
+          visits={visits}
+          checkpoints={checkpointRows}
+          seq={at}
+          onMove={move}
+        />
+        <div className="splitter" aria-hidden="true" />
+        <GraphPane
+          atCursor={graph.data}
+          whole={whole.data}
+          error={whole.isError ? problemOf(whole.error).detail : undefined}
+          seq={at}
+          onMove={move}
+        />
+        <div className="splitter" aria-hidden="true" />
+        <Inspector
+          run={run}
+          step={step}
+          seq={at}
+          settled={settled}
+          checkpoints={checkpointRows}
+          onMove={move}
+        />
+      </div>
+      <Scrubber
+        run={run}
+        headSeq={headSeq}
+        seq={at}
+        following={following}
+        event={live.eventAt(at)}
+        bars={bars}
+        steps={stepRows}
+        checkpoints={checkpointRows}
+        visits={visits}
+        onMove={move}
+        playing={playing}
+        onPlay={play}
+      />
+    </main>
+  );
+}
+
+/** Walks the cursor event by event to the head; pressed at the head, it starts over. */
+function usePlay(at: number, headSeq: number, move: (to: number | null) => void) {
+  const [wanted, setPlaying] = useState(false);
+  const playing = wanted && at < headSeq;
+  useEffect(() => {
+    if (!playing) return;
+    const timer = setTimeout(() => {
+      if (at + 1 >= headSeq) setPlaying(false);
+      move(at + 1);
+    }, PLAY_MS);
+    return () => clearTimeout(timer);
+  }, [playing, at, headSeq, move]);
+  const play = () => {
+    if (!playing && at >= headSeq) move(1);
+    setPlaying(!playing);
+  };
+  return { playing, play };
+}

@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { neighbour, nextStop } from './moves';
+import { bucketBars, lookOf, positionOf, seqAtPosition, spaced, ticks } from './scrubber-bars';
+
+describe('the scrubber', () => {
+  it('puts the cursor back on the seq whose middle was pressed', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100_000 }), fc.nat(), (headSeq, n) => {
+        const seq = (n % headSeq) + 1;
+        expect(seqAtPosition(positionOf(seq, headSeq), headSeq)).toBe(seq);
+      }),
+    );
+  });
+
+  it('marks the first seq and round numbers, few enough to read', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1_000_000 }), (headSeq) => {
+        const marks = ticks(headSeq, 10);
+        expect(marks[0]).toBe(1);
+        expect(marks.length).toBeLessThanOrEqual(11);
+        expect(marks.at(-1)).toBeLessThanOrEqual(headSeq);
+      }),
+    );
+    expect(ticks(94, 10)).toEqual([1, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+  });
+
+  it('shows a bucket with an error as a failure, as long as it lasted', () => {
+    const bucket = {
+      fromSeq: 1,
+      toSeq: 9,
+      fromAt: '2026-11-29T01:00:00Z',
+      toAt: '2026-11-29T01:00:10Z',
+      events: 9,
+      effects: 0,
+      errors: 1,
+      checkpoints: 0,
+    };
+    expect(bucketBars([bucket as never])).toEqual([{ fromSeq: 1, toSeq: 9, look: 'bad', height: 0.8 }]);
+  });
+
+  it('tells failures, steps, data and states apart', () => {
+    expect(
+      (['step.failed', 'step.started', 'message.appended', 'state.entered', 'run.interrupted'] as const).map(
+        lookOf,
+      ),
+    ).toEqual(['bad', 'step', 'data', 'state', 'bad']);
+  });
+
+  it('leaves out marks that would stand on one another', () => {
+    expect(spaced([{ seq: 1 }, { seq: 2 }, { seq: 50 }], 100, 0.05).map((each) => each.seq)).toEqual([1, 50]);
+  });
+});
+
+describe('moves', () => {
+  it('goes to the next stop and from the last one to the first', () => {
+    expect([0, 5, 9].map((seq) => nextStop([5, 9], seq))).toEqual([5, 9, 5]);
+    expect(nextStop([], 3)).toBeUndefined();
+  });
+
+  it('stays where there is no further step in that direction', () => {
+    expect([neighbour([5, 9], 9, 1), neighbour([5, 9], 9, -1), neighbour([5, 9], 5, -1)]).toEqual([9, 5, 5]);
+  });
+});

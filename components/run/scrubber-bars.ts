@@ -1,0 +1,81 @@
+import type { BucketRow } from '@/lib/client/api-types';
+import type { EventKind, RunEvent } from '@/lib/core/events/run-event';
+
+export interface Bar {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  /** `step` ink, `data` quieter, `state` quietest, `bad` a failure. */
+  readonly look: 'step' | 'data' | 'state' | 'bad';
+  /** 0 to 1. */
+  readonly height: number;
+}
+
+const looks: readonly (readonly [prefix: string, look: Bar['look']])[] = [
+  ['step.failed', 'bad'],
+  ['run.failed', 'bad'],
+  ['run.interrupted', 'bad'],
+  ['divergence.', 'bad'],
+  ['step.', 'step'],
+  ['effect.', 'step'],
+  ['question.', 'step'],
+  ['message.', 'data'],
+  ['variables.', 'data'],
+  ['value.', 'data'],
+];
+export const lookOf = (kind: EventKind): Bar['look'] =>
+  looks.find(([prefix]) => kind.startsWith(prefix))?.[1] ?? 'state';
+
+/** Log scale, 1 ms to a day. */
+const heightOf = (ms: number) => Math.max(0.12, Math.min(1, Math.log10(Math.max(1, ms)) / 5));
+
+/** One bar for each event; its height is the time to the next one. */
+export function eventBars(events: readonly RunEvent[]): readonly Bar[] {
+  return events.map((event, n) => ({
+    fromSeq: event.seq,
+    toSeq: event.seq,
+    look: lookOf(event.kind),
+    height: heightOf((events[n + 1]?.at ?? event.at) - event.at),
+  }));
+}
+
+/** One bar for each bucket; its height is how long the bucket lasted. */
+export function bucketBars(buckets: readonly BucketRow[]): readonly Bar[] {
+  return buckets.map((bucket) => ({
+    fromSeq: bucket.fromSeq,
+    toSeq: bucket.toSeq,
+    look: bucket.errors > 0 ? 'bad' : 'step',
+    height: heightOf(Date.parse(bucket.toAt) - Date.parse(bucket.fromAt)),
+  }));
+}
+
+/** Middle of a seq on a track from 0 to 1. */
+export const positionOf = (seq: number, headSeq: number): number =>
+  headSeq === 0 ? 0 : (seq - 0.5) / headSeq;
+
+/** The seq under a place on the track, 1 to `headSeq`. */
+export const seqAtPosition = (position: number, headSeq: number): number =>
+  Math.max(1, Math.min(headSeq, Math.floor(position * headSeq) + 1));
+
+/** Whole numbers for an axis: at most `most`, on a step of 1, 2 or 5 times a power of ten, with the first. */
+export function ticks(headSeq: number, most: number): readonly number[] {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, headSeq / most)));
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => headSeq / each <= most) ?? power * 10;
+  const marks = [1];
+  for (let mark = step; mark <= headSeq; mark += step) if (mark > 1) marks.push(mark);
+  return marks;
+}
+
+/** Leaves out marks that would stand closer than `gap` (of the track) to the one before. */
+export function spaced<Item extends { readonly seq: number }>(
+  items: readonly Item[],
+  headSeq: number,
+  gap: number,
+): readonly Item[] {
+  let last = Number.NEGATIVE_INFINITY;
+  return items.filter((item) => {
+    const at = positionOf(item.seq, headSeq);
+    if (at - last < gap) return false;
+    last = at;
+    return true;
+  });
+}

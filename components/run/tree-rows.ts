@@ -1,0 +1,222 @@
+import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
+import type { TreeFilter } from '@/lib/client/url-state';
+import { scopeOf, visitOf } from '@/lib/core/events/step-key';
+
+/* The step tree as flat rows, so that it can be virtualised. */
+
+export interface VisitRow {
+  readonly kind: 'visit';
+  readonly id: string;
+  readonly key: string;
+  readonly state: string;
+  readonly visit: number;
+  readonly fromSeq: number;
+  readonly steps: number;
+  readonly durationMs: number | undefined;
+  readonly open: boolean;
+  readonly inForce: boolean;
+}
+export interface BranchRow {
+  readonly kind: 'branch';
+  readonly id: string;
+  readonly label: string;
+  readonly fromSeq: number;
+  readonly depth: number;
+}
+export interface StepTreeRow {
+  readonly kind: 'step';
+  readonly id: string;
+  readonly fromSeq: number;
+  readonly step: StepRow;
+  /** `#n` of the key. */
+  readonly occurrence: string;
+  readonly depth: number;
+  /** Newest checkpoint that was taken while or after this step and before the next. */
+  readonly checkpoint: CheckpointRow | undefined;
+  readonly durationMs: number | undefined;
+}
+export interface BreakRow {
+  readonly kind: 'break';
+  readonly id: string;
+  readonly fromSeq: number;
+  readonly word: 'Interrupted' | 'Failed';
+  readonly sentence: string;
+}
+export type TreeRow = VisitRow | BranchRow | StepTreeRow | BreakRow;
+
+interface Group {
+  readonly key: string;
+  readonly inForce: boolean;
+  readonly steps: StepRow[];
+  fromSeq: number;
+}
+
+export interface TreeInput {
+  readonly steps: readonly StepRow[];
+  readonly visits: readonly GraphAt['visits'][number][];
+  readonly checkpoints: readonly CheckpointRow[];
+  readonly stops: Pick<RunSummary, 'interruption' | 'failure'>;
+  readonly filter: TreeFilter;
+  /** Ids of folded visits. */
+  readonly folded: ReadonlySet<string>;
+}
+
+const shown = (step: StepRow, filter: TreeFilter): boolean => {
+  switch (filter) {
+    case 'all':
+      return true;
+    case 'effects':
+      return step.effect === 'external' || step.effect === 'idempotent';
+    case 'errors':
+      return (
+        step.error !== null ||
+        step.attempt > 1 ||
+        step.status === 'in-doubt' ||
+        step.status === 'unknown' ||
+        step.status === 'not-recorded'
+      );
+  }
+};
+
+const msBetween = (from: string, to: string | null) =>
+  to === null ? undefined : Date.parse(to) - Date.parse(from);
+
+function groupsOf({ steps, visits }: TreeInput): Group[] {
+  const groups = new Map<string, Group>();
+  const groupAt = (key: string, inForce: boolean, fromSeq: number) => {
+    const id = `${key}${inForce ? '' : ' left'}`;
+    const group = groups.get(id) ?? { key, inForce, steps: [], fromSeq };
+    group.fromSeq = Math.min(group.fromSeq, fromSeq);
+    groups.set(id, group);
+    return group;
+  };
+  for (const visit of visits) groupAt(visit.key, true, visit.enteredSeq);
+  for (const step of steps)
+    groupAt(scopeOf(step.stepKey).split('/', 1)[0] ?? '', step.inForce, step.startedSeq).steps.push(step);
+  for (const group of groups.values()) group.steps.sort((a, b) => a.startedSeq - b.startedSeq);
+  return [...groups.values()].sort((a, b) => a.fromSeq - b.fromSeq);
+}
+
+/** Which step a checkpoint stands at: the last one that began before it. */
+function pins(steps: readonly StepRow[], checkpoints: readonly CheckpointRow[]): Map<StepRow, CheckpointRow> {
+  const order = steps.toSorted((a, b) => a.startedSeq - b.startedSeq);
+  const at = new Map<StepRow, CheckpointRow>();
+  let next = 0;
+  for (const checkpoint of checkpoints.toSorted((a, b) => a.seq - b.seq)) {
+    while ((order[next]?.startedSeq ?? Number.POSITIVE_INFINITY) < checkpoint.seq) next += 1;
+    const step = order[next - 1];
+    if (step) at.set(step, checkpoint);
+  }
+  return at;
+}
+
+function breaksOf({ interruption, failure }: TreeInput['stops']): BreakRow[] {
+  const rows: BreakRow[] = [];
+  if (interruption) {
+    const worker = interruption.workerId === null ? '' : ` on worker ${interruption.workerId}`;
+    const cause = interruption.cause === 'lease-lapsed' ? 'lease lapsed' : interruption.cause;
+    rows.push({
+      kind: 'break',
+      id: `break ${interruption.seq}`,
+      fromSeq: interruption.seq,
+      word: 'Interrupted',
+      sentence: `${cause}${worker}`,
+    });
+  }
+  if (failure)
+    rows.push({
+      kind: 'break',
+      id: `break ${failure.seq}`,
+      fromSeq: failure.seq,
+      word: 'Failed',
+      sentence: failure.error.message,
+    });
+  return rows;
+}
+
+const occurrenceOf = (key: string) => key.slice(key.lastIndexOf('#'));
+
+/** Rows in journal order: visits, below them branches and steps, and the places where the run stopped. O(n log n). */
+export function treeRows(input: TreeInput): readonly TreeRow[] {
+  const entered = new Map<string, number>(input.visits.map((visit) => [visit.key, visit.enteredSeq]));
+  const pinned = pins(input.steps, input.checkpoints);
+  const breaks = breaksOf(input.stops);
+  const rows: TreeRow[] = [];
+  for (const group of groupsOf(input)) {
+    const visible = group.steps.filter((step) => shown(step, input.filter));
+    if (input.filter !== 'all' && visible.length === 0) continue;
+    const id = `${group.key}${group.inForce ? '' : ' left'}`;
+    const { state, visit } = visitOf(group.key);
+    const enteredSeq = entered.get(group.key);
+    const first = group.steps[0];
+    const last = group.steps.reduce<string | undefined>(
+      (end, step) =>
+        step.endedAt !== null && (end === undefined || step.endedAt > end) ? step.endedAt : end,
+      undefined,
+    );
+    const open = !input.folded.has(id);
+    rows.push({
+      kind: 'visit',
+      id,
+      key: group.key,
+      state,
+      visit,
+      fromSeq: group.inForce ? (enteredSeq ?? group.fromSeq) : group.fromSeq,
+      steps: group.steps.length,
+      durationMs: first && last !== undefined ? msBetween(first.startedAt, last) : undefined,
+      open,
+      inForce: group.inForce,
+    });
+    if (!open) continue;
+    let scope = group.key;
+    for (const step of visible) {
+      const own = scopeOf(step.stepKey);
+      const depth = own.split('/').length - 1;
+      if (own !== scope && own !== group.key) {
+        rows.push({
+          kind: 'branch',
+          id: `${id} ${own} ${step.startedSeq}`,
+          label: own.slice(group.key.length + 1),
+          fromSeq: step.startedSeq,
+          depth,
+        });
+      }
+      scope = own;
+      rows.push({
+        kind: 'step',
+        id: `${step.stepKey} ${step.line}`,
+        fromSeq: step.startedSeq,
+        step,
+        occurrence: occurrenceOf(step.stepKey),
+        depth,
+        checkpoint: pinned.get(step),
+        durationMs: msBetween(step.startedAt, step.endedAt),
+      });
+    }
+  }
+  for (const stop of breaks) {
+    const after = rows.findIndex((row) => row.fromSeq > stop.fromSeq);
+    rows.splice(after === -1 ? rows.length : after, 0, stop);
+  }
+  return rows;
+}
+
+/** How a step stood when the cursor's event had just been written. */
+export function statusAt(step: StepRow, seq: number): StepRow['status'] | 'not-reached' {
+  if (step.startedSeq > seq) return 'not-reached';
+  if (step.endedSeq !== null && step.endedSeq > seq) return 'running';
+  return step.status;
+}
+
+/** The step that the cursor stands in: the newest that had begun; of those still open, the newest. */
+export function stepAt(steps: readonly StepRow[], seq: number): StepRow | undefined {
+  let best: StepRow | undefined;
+  for (const step of steps) {
+    if (step.startedSeq <= seq && (best === undefined || step.startedSeq > best.startedSeq)) best = step;
+  }
+  return best;
+}
+
+/** Width of a duration's bar in px: log scale, 1 ms to 1 day, at most 38. */
+export const barWidth = (ms: number): number =>
+  Math.max(2, Math.min(38, Math.round((Math.log10(Math.max(1, ms)) / 7) * 38)));

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import type { RunSummary } from '@/lib/client/api-types';
+import { hold, release } from './held-rows';
+
+const run = (id: string, status: RunSummary['status'] = 'running') =>
+  ({ id, status }) as unknown as RunSummary;
+const list = (...ids: string[]) => ids.map((id) => run(id));
+
+describe('rows held on screen', () => {
+  it('renews a row in place', () => {
+    const held = hold(hold(undefined, 'v', list('a', 'b')), 'v', [run('a'), run('b', 'failed')]);
+    expect(held.order).toEqual(['a', 'b']);
+    expect(held.rows.get('b')?.status).toBe('failed');
+    expect(held.changed).toBe(0);
+  });
+
+  it('holds the order when a run would rise, and counts it', () => {
+    const held = hold(hold(undefined, 'v', list('a', 'b', 'c')), 'v', list('c', 'a', 'b'));
+    expect(held.order).toEqual(['a', 'b', 'c']);
+    expect(held.changed).toBeGreaterThan(0);
+    expect(release(held)).toMatchObject({ order: ['c', 'a', 'b'], changed: 0 });
+  });
+
+  it('counts new runs above and appends those below', () => {
+    const held = hold(hold(undefined, 'v', list('a', 'b')), 'v', list('new', 'a', 'b', 'older'));
+    expect(held.order).toEqual(['a', 'b', 'older']);
+    expect(held.changed).toBe(1);
+  });
+
+  it('takes the order of another view at once', () => {
+    expect(hold(hold(undefined, 'v', list('a', 'b')), 'w', list('b', 'a')).order).toEqual(['b', 'a']);
+  });
+});

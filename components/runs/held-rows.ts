@@ -1,0 +1,51 @@
+import type { RunSummary } from '@/lib/client/api-types';
+
+/**
+ * Rows as they stand on screen while newer answers come in: contents are renewed in place, order is held, so that
+ * nothing moves under the pointer. What is new or would stand elsewhere is counted and shown on request.
+ */
+export interface HeldRows {
+  /** Filters and sort that the order belongs to. */
+  readonly view: string;
+  readonly order: readonly string[];
+  readonly rows: ReadonlyMap<string, RunSummary>;
+  /** Newest answer, as ids. */
+  readonly newest: readonly string[];
+  /** Runs that are new, gone or in another place. */
+  readonly changed: number;
+}
+
+const fresh = (view: string, items: readonly RunSummary[]): HeldRows => ({
+  view,
+  order: items.map((run) => run.id),
+  rows: new Map(items.map((run) => [run.id, run])),
+  newest: items.map((run) => run.id),
+  changed: 0,
+});
+
+/** `undefined` before the first answer. A new view takes its own order; rows below the last held one are appended. */
+export function hold(held: HeldRows | undefined, view: string, items: readonly RunSummary[]): HeldRows {
+  if (held === undefined || held.view !== view || held.order.length === 0) return fresh(view, items);
+  const known = new Set<string>(held.order);
+  const newest: readonly string[] = items.map((run) => run.id);
+  const lastKnown = newest.findLastIndex((id) => known.has(id));
+  const tail = newest.slice(lastKnown + 1);
+  const order = lastKnown === -1 ? held.order : [...held.order, ...tail];
+  const inserted = newest.filter((id) => !known.has(id)).length - (lastKnown === -1 ? 0 : tail.length);
+  const present = new Set(newest);
+  const gone = held.order.filter((id) => !present.has(id)).length;
+  const kept = order.filter((id) => present.has(id));
+  const still = new Set(kept);
+  const target = newest.filter((id) => still.has(id));
+  const moved = target.filter((id, n) => kept[n] !== id).length;
+  return {
+    view,
+    order,
+    rows: new Map([...held.rows, ...items.map((run) => [run.id, run] as const)]),
+    newest,
+    changed: inserted + gone + (inserted + gone === 0 && moved > 0 ? 1 : 0),
+  };
+}
+
+/** The newest answer's order, at the person's request. */
+export const release = (held: HeldRows): HeldRows => ({ ...held, order: held.newest, changed: 0 });

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { absolute, dollars, duration, relative, short, size } from './format';
+import { comboOf } from './hotkeys';
+
+describe('numbers and times', () => {
+  it('gives durations two units at most', () => {
+    expect([0, 352, 8_100, 30_000, 8_069_000, 90_000_000].map(duration)).toEqual([
+      '<1 ms',
+      '352 ms',
+      '8.1 s',
+      '30 s',
+      '2 h 14 min',
+      '1 d 1 h',
+    ]);
+  });
+
+  it('tells times from now, behind and ahead', () => {
+    expect([relative(0, 500), relative(0, 12_000), relative(0, 7_300_000), relative(40_000, 0)]).toEqual([
+      'now',
+      '12 s ago',
+      '2 h ago',
+      'in 40 s',
+    ]);
+  });
+
+  it('names the zone of an absolute time', () => {
+    expect(absolute(Date.UTC(2026, 10, 29, 1, 59, 12, 129))).toBe('2026-11-29 01:59:12.129 UTC');
+  });
+
+  it('never shows a cost as nothing when there was one', () => {
+    expect([0, 500, 100_000].map(dollars)).toEqual(['$0.00', '<$0.01', '$0.10']);
+    expect([short(950), short(23_900), short(1_900_000), size(3_000_000)]).toEqual([
+      '950',
+      '23.9k',
+      '1.9M',
+      '3.0 MB',
+    ]);
+  });
+});
+
+describe('hotkeys', () => {
+  const press = (key: string, change: object = {}) =>
+    comboOf({ key, shiftKey: false, metaKey: false, ctrlKey: false, altKey: false, ...change });
+  it('names letters with shift, and signs without', () => {
+    expect([
+      press('c'),
+      press('D', { shiftKey: true }),
+      press('?', { shiftKey: true }),
+      press('ArrowLeft', { shiftKey: true }),
+      press('Enter', { metaKey: true }),
+    ]).toEqual(['c', 'Shift+d', '?', 'Shift+ArrowLeft', 'Mod+Enter']);
+  });
+});

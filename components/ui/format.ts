@@ -1,0 +1,71 @@
+/* Numbers and times as people read them. Pure: `now` is passed in. */
+
+const units: readonly (readonly [number, string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+];
+
+/** `<1 ms`, `352 ms`, `8.1 s`, `30 s`, `2 h 14 min`. */
+export function duration(ms: number): string {
+  if (ms < 1) return '<1 ms';
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 60_000) return `${Math.round(ms / 1_000)} s`;
+  const big = units.findIndex(([size]) => ms >= size);
+  const [size, name] = units[big] ?? [60_000, 'min'];
+  const whole = Math.floor(ms / size);
+  const [nextSize, nextName] = units[big + 1] ?? [1_000, 's'];
+  const rest = Math.floor((ms - whole * size) / nextSize);
+  return rest === 0 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${nextName}`;
+}
+
+/** `now`, `12 s ago`, `2 h ago`; a time ahead reads `in 40 s`. */
+export function relative(at: number, now: number): string {
+  const ms = now - at;
+  if (Math.abs(ms) < 1_000) return 'now';
+  const [size, name] = units.find(([unit]) => Math.abs(ms) >= unit) ?? [1_000, 's'];
+  const text = `${Math.floor(Math.abs(ms) / size)} ${name}`;
+  return ms > 0 ? `${text} ago` : `in ${text}`;
+}
+
+const two = (n: number) => String(n).padStart(2, '0');
+
+/** `2026-11-29 01:59:12.129 UTC`. */
+export function absolute(at: number): string {
+  return `${new Date(at).toISOString().replace('T', ' ').slice(0, 23)} UTC`;
+}
+
+/** `01:59:12.129`, UTC. */
+export function clock(at: number): string {
+  const date = new Date(at);
+  return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}.${String(date.getUTCMilliseconds()).padStart(3, '0')}`;
+}
+
+/** `1,284`. */
+export const whole = (n: number): string => n.toLocaleString('en-US');
+
+/** `950`, `4.1k`, `1.9M`. */
+export function short(n: number): string {
+  if (n < 1_000) return String(n);
+  if (n < 1_000_000) return `${(n / 1_000).toFixed(n < 100_000 ? 1 : 0)}k`;
+  return `${(n / 1_000_000).toFixed(1)}M`;
+}
+
+/** Micro dollars as `$0.10`; less than a cent as `<$0.01`. */
+export function dollars(microUsd: number): string {
+  if (microUsd === 0) return '$0.00';
+  if (microUsd < 10_000) return '<$0.01';
+  return `$${(microUsd / 1_000_000).toFixed(2)}`;
+}
+
+/** `214 B`, `3.0 MB`. */
+export function size(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} KB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** `1 step`, `3 steps`. */
+export const plural = (n: number, one: string, many = `${one}s`): string =>
+  `${whole(n)} ${n === 1 ? one : many}`;

@@ -1,0 +1,43 @@
+'use client';
+
+import { useSyncExternalStore } from 'react';
+import { absolute, relative } from './format';
+
+/* One clock for all relative times of a page: it ticks once a second while somebody listens. */
+let now = 0;
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  now = Date.now();
+  timer ??= setInterval(() => {
+    now = Date.now();
+    for (const tell of listeners) tell();
+  }, 1_000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+const current = () => {
+  if (now === 0) now = Date.now();
+  return now;
+};
+
+/** Epoch milliseconds, renewed each second; 0 on the server. */
+export const useNow = (): number => useSyncExternalStore(subscribe, current, () => 0);
+
+/** Relative in the text, absolute with zone on hover and for machines. */
+export function Ago({ at }: { readonly at: string }) {
+  const ms = Date.parse(at);
+  const clockNow = useNow();
+  return (
+    <time dateTime={at} title={absolute(ms)}>
+      {clockNow === 0 ? absolute(ms) : relative(ms, clockNow)}
+    </time>
+  );
+}

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { epoch, epochMs, runId, seq } from '@/lib/core/events/ids';
+import type { RunEvent } from '@/lib/core/events/run-event';
+import { EventBuffer, indexOf } from './event-buffer';
+
+const event = (n: number): RunEvent => ({
+  runId: runId('run_1'),
+  seq: seq(n),
+  at: epochMs(n),
+  epoch: epoch(1),
+  by: 'worker',
+  version: 1,
+  kind: 'scope.left',
+  scope: 'plan#1',
+});
+const seqs = (buffer: EventBuffer) => buffer.snapshot().events.map((each) => each.seq as number);
+
+describe('EventBuffer', () => {
+  it('gives the same log whatever the order and however often events arrive', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 20 }), { maxLength: 12 }),
+        (batches) => {
+          const buffer = new EventBuffer();
+          for (const batch of batches) buffer.add(batch.map(event));
+          expect(seqs(buffer)).toEqual([...new Set(batches.flat())].sort((a, b) => a - b));
+        },
+      ),
+    );
+  });
+
+  it('keeps the snapshot until something new arrives, and tells its listeners once for one turn', async () => {
+    const buffer = new EventBuffer();
+    let told = 0;
+    const end = buffer.subscribe(() => {
+      told += 1;
+    });
+    buffer.add([event(1)]);
+    buffer.add([event(2)]);
+    const before = buffer.snapshot();
+    buffer.add([event(1), event(2)]);
+    expect(buffer.snapshot()).toBe(before);
+    await Promise.resolve();
+    expect(told).toBe(1);
+    end();
+    buffer.add([event(3)]);
+    await Promise.resolve();
+    expect(told).toBe(1);
+  });
+
+  it('stays within its limit and keeps what lies nearest to the newest arrival', () => {
+    const buffer = new EventBuffer(10);
+    buffer.add(Array.from({ length: 10 }, (_, n) => event(n + 1)));
+    buffer.add([event(500), event(501)]);
+    expect(seqs(buffer)).toHaveLength(10);
+    expect(seqs(buffer).slice(-2)).toEqual([500, 501]);
+    buffer.add([event(1), event(2)]);
+    expect(seqs(buffer)).toHaveLength(10);
+    expect(seqs(buffer)).not.toContain(501);
+    expect(buffer.snapshot().headSeq).toBe(501);
+  });
+
+  it('finds an event by its seq, and the place of one that is not there', () => {
+    const buffer = new EventBuffer();
+    buffer.add([event(2), event(5)]);
+    expect(buffer.at(5)?.seq).toBe(5);
+    expect(buffer.at(3)).toBeUndefined();
+    expect(indexOf(buffer.snapshot().events, 3)).toBe(1);
+  });
+});
