@@ -1,0 +1,28 @@
+/* The little that the supervisor asks the console: whether it is there, and how a run stands. */
+
+const POLL_MS = 100;
+
+const consoleUrl = (): string => process.env['RERAIL_CONSOLE_URL'] ?? 'http://127.0.0.1:3000';
+
+/** The run's status, or undefined where there is no such run. */
+export async function statusOf(runId: string): Promise<string | undefined> {
+  const response = await fetch(`${consoleUrl()}/api/v1/runs/${encodeURIComponent(runId)}`, {
+    signal: AbortSignal.timeout(10_000),
+  });
+  if (response.status === 404) return undefined;
+  if (!response.ok) throw new Error(`the console answered ${response.status}: ${await response.text()}`);
+  return ((await response.json()) as { status: string }).status;
+}
+
+/** Asks again until `holds` does; gives up with `what` after `patienceMs`. */
+export async function until(what: string, patienceMs: number, holds: () => Promise<boolean>): Promise<void> {
+  const giveUpAt = Date.now() + patienceMs;
+  while (Date.now() < giveUpAt) {
+    if (await holds().catch(() => false)) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new Error(`waited ${patienceMs} ms in vain: ${what}`);
+}
+
+export const untilConsole = (): Promise<void> =>
+  until('the console answers', 120_000, async () => (await fetch(`${consoleUrl()}/api/v1/workers`)).ok);

@@ -1,0 +1,141 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chatClient } from './chat-client';
+import { exitOf, messageWith } from './processes';
+
+const folder = mkdtempSync(join(tmpdir(), 'rerail-services-'));
+const children: ChildProcess[] = [];
+const urls: Record<string, string> = {};
+
+async function startService(name: string): Promise<string> {
+  const child = fork(join(folder, `${name}.mjs`), { env: { ...process.env, RERAIL_DEMO_DIR: folder } });
+  children.push(child);
+  return messageWith<string>(child, 'url');
+}
+
+beforeAll(async () => {
+  await build({
+    entryPoints: ['payments', 'mail', 'shop', 'llm'].map((name) => `lib/demo/services/${name}.ts`),
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    logLevel: 'warning',
+  });
+  for (const name of ['payments', 'mail', 'shop', 'llm']) urls[name] = await startService(name);
+  process.env['RERAIL_DEMO_LLM_URL'] = `${urls['llm']}/v1`;
+});
+
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all(children.map(exitOf));
+  rmSync(folder, { recursive: true, force: true });
+  delete process.env['RERAIL_DEMO_LLM_URL'];
+});
+
+const ledger = (key: string) =>
+  readFileSync(join(folder, 'ledger.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { idempotencyKey: string; operation: string; deduplicated: boolean })
+    .filter((line) => line.idempotencyKey === key);
+
+const refund = (key: string, url = urls['payments']) =>
+  fetch(`${url}/refunds`, {
+    method: 'POST',
+    headers: { 'idempotency-key': key },
+    body: JSON.stringify({ orderId: `ORD-${key}`, amountCents: 100, currency: 'EUR' }),
+  });
+
+const control = (service: string, what: string, body: object) =>
+  fetch(`${urls[service]}/control/${what}`, { method: 'POST', body: JSON.stringify(body) });
+
+const ask = (content: string, tools?: readonly object[]) =>
+  chatClient.complete(
+    { model: 'any', messages: [{ role: 'user', content }], ...(tools === undefined ? {} : { tools }) },
+    { signal: AbortSignal.timeout(5_000), onText: () => undefined },
+  );
+
+describe('the payment provider', () => {
+  it('makes one refund for a key, and writes every request to the ledger', async () => {
+    const first = (await (await refund('k1')).json()) as { id: string };
+    const second = (await (await refund('k1')).json()) as { id: string };
+    expect(second.id).toBe(first.id);
+    expect(ledger('k1').map((line) => line.deduplicated)).toEqual([false, true]);
+  });
+
+  it('finds a refund by its key, and says so when there is none', async () => {
+    await refund('k2');
+    const found = await (await fetch(`${urls['payments']}/refunds?key=k2`)).json();
+    const none = await (await fetch(`${urls['payments']}/refunds?key=k3`)).json();
+    expect(found).toMatchObject({ refund: { orderId: 'ORD-k2' } });
+    expect(none).toEqual({ refund: null });
+    expect(ledger('k3').map((line) => line.operation)).toEqual(['refund.find']);
+  });
+
+  it('remembers its refunds when it is started again', async () => {
+    const first = (await (await refund('k4')).json()) as { id: string };
+    const again = (await (await refund('k4', await startService('payments'))).json()) as { id: string };
+    expect(again.id).toBe(first.id);
+    expect(ledger('k4').map((line) => line.deduplicated)).toEqual([false, true]);
+  });
+
+  it('makes the refund and withholds its answer where it is held', async () => {
+    await control('payments', 'faults', { match: 'ORD-k5', answer: 'hold' });
+    const answer = refund('k5');
+    await fetch(`${urls['payments']}/control/held?match=ORD-k5`);
+    const found = await (await fetch(`${urls['payments']}/refunds?key=k5`)).json();
+    expect(found).toMatchObject({ refund: { orderId: 'ORD-k5' } });
+    await control('payments', 'release', { match: 'ORD-k5' });
+    expect((await answer).status).toBe(201);
+  });
+});
+
+describe('the scripted model', () => {
+  const tools = [{ type: 'function', function: { name: 'search_orders' } }];
+
+  it('says the same to the same conversation, under another tool-call id each time (S04)', async () => {
+    const replies = [await ask('My order is ORD-77.', tools), await ask('My order is ORD-77.', tools)];
+    const calls = replies.map(
+      (reply) => (reply.message['tool_calls'] as { id: string; function: object }[])[0],
+    );
+    expect(calls[0]?.function).toEqual({ name: 'search_orders', arguments: '{"order_id":"ORD-77"}' });
+    expect(calls[1]?.function).toEqual(calls[0]?.function);
+    expect(calls[1]?.id).not.toBe(calls[0]?.id);
+  });
+
+  it('streams text that adds up to the reply, with usage', async () => {
+    const heard: string[] = [];
+    const reply = await chatClient.complete(
+      {
+        model: 'any',
+        messages: [{ role: 'user', content: 'order: ORD-8\ncustomer: Ada\namount: 1.00 EUR' }],
+      },
+      { signal: AbortSignal.timeout(5_000), onText: (text) => heard.push(text) },
+    );
+    expect(heard.length).toBeGreaterThan(5);
+    expect(heard.join('')).toBe(reply.message.content);
+    expect(reply.message.content).toContain('Dear Ada');
+    expect(reply.usage?.outputTokens).toBeGreaterThan(0);
+  });
+
+  it.each([429, 500])('answers %i on demand, which is told apart as unavailable', async (status) => {
+    await control('llm', 'faults', { match: `trouble-${status}`, answer: status });
+    await expect(ask(`trouble-${status}`)).rejects.toMatchObject({ name: 'Unavailable' });
+    await expect(ask(`trouble-${status}`)).resolves.toBeDefined();
+  });
+
+  it('hangs on demand until its caller gives up', async () => {
+    await control('llm', 'faults', { match: 'sleepy', answer: 'hang' });
+    const call = chatClient.complete(
+      { model: 'any', messages: [{ role: 'user', content: 'sleepy' }] },
+      { signal: AbortSignal.timeout(200), onText: () => undefined },
+    );
+    await expect(call).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+});

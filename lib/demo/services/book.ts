@@ -1,0 +1,51 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** One line of `ledger.jsonl`: a request that a downstream service got, whatever it answered. `at` is ISO 8601. */
+export interface LedgerLine {
+  readonly at: string;
+  readonly service: 'payments' | 'mail';
+  readonly operation: 'refund.create' | 'refund.find' | 'mail.send' | 'mail.find';
+  readonly idempotencyKey: string | null;
+  readonly deduplicated: boolean;
+}
+
+const demoFolder = (): string => {
+  const given = process.env['RERAIL_DEMO_DIR'];
+  if (given === undefined) throw new Error('RERAIL_DEMO_DIR is not set');
+  return given;
+};
+
+/** Appends to the ledger that all services share: one write of one line, so that lines never mix. */
+export function writeLedger(line: Omit<LedgerLine, 'at'>): void {
+  const path = join(demoFolder(), 'ledger.jsonl');
+  mkdirSync(dirname(path), { recursive: true });
+  appendFileSync(path, `${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`);
+}
+
+/** What a service has done, by idempotency key; it survives the service. */
+export interface Book<Entry> {
+  find(key: string): Entry | undefined;
+  add(key: string, entry: Entry): void;
+}
+
+/** Opens a service's book in the demo's folder. A line cut off by a kill at the end is passed over: it was never answered. */
+export function openBook<Entry>(name: string): Book<Entry> {
+  const path = join(demoFolder(), `${name}.jsonl`);
+  const entries = new Map<string, Entry>();
+  if (existsSync(path)) {
+    const lines = readFileSync(path, 'utf8').split('\n');
+    for (const line of lines.slice(0, -1)) {
+      const { key, entry } = JSON.parse(line) as { key: string; entry: Entry };
+      entries.set(key, entry);
+    }
+  }
+  mkdirSync(dirname(path), { recursive: true });
+  return {
+    find: (key) => entries.get(key),
+    add: (key, entry) => {
+      entries.set(key, entry);
+      appendFileSync(path, `${JSON.stringify({ key, entry })}\n`);
+    },
+  };
+}
