@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+
+/* Outcomes of a stage: `{ passed, failed, skipped, detail? }`; `detail` is printed where something failed or was skipped. */
+
+export const one = (passed, detail) => ({
+  passed: passed ? 1 : 0,
+  failed: passed ? 0 : 1,
+  skipped: 0,
+  detail,
+});
+
+const readReport = (file) => {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+};
+
+const NO_REPORT = (output) => ({ passed: 0, failed: 1, skipped: 0, detail: output });
+
+/** Counts of vitest's JSON report. A file that could not be loaded has no tests and counts as one failure. */
+export function countVitest(file, { code, output }) {
+  const report = readReport(file);
+  if (report === undefined) return NO_REPORT(output);
+  const broken = report.testResults.filter(
+    (suite) => suite.status === 'failed' && suite.assertionResults.every((test) => test.status !== 'failed'),
+  );
+  const skippedNames = report.testResults
+    .flatMap((suite) => suite.assertionResults)
+    .filter((test) => test.status === 'skipped' || test.status === 'pending' || test.status === 'todo')
+    .map((test) => `skipped: ${test.fullName}`);
+  const failed = report.numFailedTests + broken.length;
+  return {
+    passed: report.numPassedTests,
+    // An unhandled error fails the run although every test passed.
+    failed: failed === 0 && code !== 0 ? 1 : failed,
+    skipped: report.numPendingTests + report.numTodoTests,
+    detail: [...(code === 0 ? [] : [output]), ...skippedNames].join('\n'),
+  };
+}
+
+/** Counts of Playwright's JSON report; a test that passed only when tried again has passed and is named. */
+export function countPlaywright(file, { code, output }) {
+  const report = readReport(file);
+  if (report === undefined) return NO_REPORT(output);
+  const { expected, unexpected, flaky, skipped } = report.stats;
+  const failed = unexpected + report.errors.length;
+  return {
+    passed: expected + flaky,
+    failed: failed === 0 && code !== 0 ? 1 : failed,
+    skipped,
+    detail: code === 0 && flaky === 0 ? '' : output,
+  };
+}
+
+export const sum = (counts) =>
+  counts.reduce(
+    (total, next) => ({
+      passed: total.passed + next.passed,
+      failed: total.failed + next.failed,
+      skipped: total.skipped + next.skipped,
+    }),
+    { passed: 0, failed: 0, skipped: 0 },
+  );

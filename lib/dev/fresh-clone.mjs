@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from './paths.mjs';
+import { runCommand, seconds } from './run-command.mjs';
+
+/* The promise of README.md: from an empty folder, one command, the demo on screen within two minutes beyond npm ci. */
+
+const LIMIT_MS = 120_000;
+const GIVE_UP_MS = 600_000;
+const ORPHANS_END_WITHIN_MS = 20_000;
+/** One run of each: what the demo shows on its first start. */
+const DEMO_SHOWS = ['completed', 'failed', 'interrupted', 'waiting'];
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+
+/** True where the runs list's page is served and the list behind it has the demo's four runs as they should stand. */
+async function demoIsOnScreen(url) {
+  try {
+    const answer = await fetch(`${url}/api/v1/runs?limit=100`, { signal: AbortSignal.timeout(2_000) });
+    if (!answer.ok) return false;
+    const statuses = new Set((await answer.json()).items.map((run) => run.status));
+    if (!DEMO_SHOWS.every((status) => statuses.has(status))) return false;
+    const page = await fetch(`${url}/runs`, { signal: AbortSignal.timeout(10_000) });
+    return page.ok && (await page.text()).includes('Rerail');
+  } catch {
+    return false;
+  }
+}
+
+/** The environment without what would point the clone at somebody else's data. */
+const ownEnvironment = () =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(RERAIL_|DATABASE_URL$|npm_)/.test(name)),
+  );
+
+/** `npm start` in `folder`: what it printed, when the demo was on screen, and how to end it. */
+function startIn(folder, port) {
+  const began = performance.now();
+  const lines = [];
+  const child = spawn('npm', ['start'], {
+    cwd: folder,
+    env: { ...ownEnvironment(), PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const take = (chunk) => lines.push(chunk.toString());
+  child.stdout.on('data', take);
+  child.stderr.on('data', take);
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  let over = false;
+  void ended.then(() => {
+    over = true;
+  });
+  return {
+    output: () => lines.join(''),
+    async untilDemo() {
+      const url = `http://127.0.0.1:${port}`;
+      while (!over && performance.now() - began < GIVE_UP_MS) {
+        if (await demoIsOnScreen(url)) return performance.now() - began;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      return undefined;
+    },
+    /** SIGINT is Ctrl-C as a terminal sends it, to the whole foreground group; SIGKILL a crash of all of it. */
+    async stop(signal) {
+      try {
+        process.kill(-child.pid, signal);
+      } catch {
+        // It had ended.
+      }
+      await ended;
+    },
+  };
+}
+
+/** Time that `npm start` says that it spent in `npm ci`. */
+const installMs = (output) => Number(/Packages installed in ([\d.]+) s/.exec(output)?.[1] ?? 0) * 1000;
+
+/** Command lines of processes that run something in `folder`. */
+async function processesIn(folder) {
+  const { output } = await runCommand('ps', ['-axo', 'args=']);
+  return output
+    .split('\n')
+    .filter((line) => line.includes(`${folder}/.rerail/`) || line.includes(`${folder}/lib/dev/`));
+}
+
+/** What is still running in `folder` after `ORPHANS_END_WITHIN_MS`. */
+async function orphansIn(folder) {
+  const giveUpAt = Date.now() + ORPHANS_END_WITHIN_MS;
+  for (;;) {
+    const left = await processesIn(folder);
+    if (left.length === 0 || Date.now() > giveUpAt) return left;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+async function tryIn(folder) {
+  const clone = await runCommand('git', ['clone', '--quiet', `file://${root}`, folder]);
+  if (clone.code !== 0) return { ok: false, why: clone.output };
+  const { output: changes } = await runCommand('git', ['status', '--porcelain']);
+  if (changes !== '')
+    console.log(`  ${changes.trimEnd().split('\n').length} uncommitted changes are not part of it`);
+  const port = await freePort();
+  const first = startIn(folder, port);
+  const firstMs = await first.untilDemo();
+  await first.stop('SIGINT');
+  const afterCtrlC = await orphansIn(folder);
+  if (firstMs === undefined) return { ok: false, why: `the demo never came on screen:\n${first.output()}` };
+  const beyondInstall = firstMs - installMs(first.output());
+  console.log(
+    `  first start: demo on screen in ${seconds(firstMs)}, ${seconds(beyondInstall)} beyond npm ci (limit ${seconds(LIMIT_MS)})`,
+  );
+  if (afterCtrlC.length > 0) return { ok: false, why: `Ctrl-C left running:\n${afterCtrlC.join('\n')}` };
+  const again = startIn(folder, port);
+  const againMs = await again.untilDemo();
+  await again.stop('SIGKILL');
+  const afterCrash = await orphansIn(folder);
+  if (againMs === undefined) return { ok: false, why: `the second start failed:\n${again.output()}` };
+  console.log(`  second start, nothing changed: ${seconds(againMs)}`);
+  if (afterCrash.length > 0)
+    return { ok: false, why: `SIGKILL of npm start left running:\n${afterCrash.join('\n')}` };
+  if (beyondInstall > LIMIT_MS) return { ok: false, why: 'the first start took longer than its limit' };
+  return { ok: true };
+}
+
+/** A stage of `npm test -- --fresh-clone`, as `.ci/run` calls it. It sees what is committed and nothing else. */
+export async function tryFreshClone() {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'rerail-clone-'));
+  try {
+    const { ok, why } = await tryIn(join(folder, 'rerail'));
+    return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0, detail: why };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,147 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { inRoot } from './paths.mjs';
+import { runCommand, seconds } from './run-command.mjs';
+import { digestOfFiles, isStamped, writeStamp } from './stamp.mjs';
+
+/* What `npm start`, `npm test` and `npm run bench` need before they can begin. Each step passes by where nothing changed. */
+
+/** Thrown where a step failed; `output` is what the program said. */
+export class PrepareError extends Error {
+  constructor(message, output = '') {
+    super(message);
+    this.output = output;
+  }
+}
+
+const NATIVE_HINT = [
+  'better-sqlite3 is compiled where its ready-made binary cannot be downloaded. That needs Python 3, a C++ compiler',
+  'and the headers of this Node:',
+  '  Debian, Ubuntu   sudo apt-get install python3 g++ make',
+  '  Fedora           sudo dnf install python3 gcc-c++ make',
+  '  macOS            xcode-select --install',
+  'Headers come with Node from nodejs.org and nvm; behind a closed network point npm at them: npm_config_nodedir=/usr/local',
+].join('\n');
+
+const readJson = (path) => JSON.parse(readFileSync(inRoot(path), 'utf8'));
+
+/** True where node_modules holds what the lock file says, whoever installed it. */
+function installedMatchesLock() {
+  if (!existsSync(inRoot('node_modules/.package-lock.json'))) return false;
+  const wanted = readJson('package-lock.json').packages;
+  const present = readJson('node_modules/.package-lock.json').packages;
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (!path.startsWith('node_modules/') || entry.link) return true;
+    const found = present[path];
+    return found === undefined
+      ? entry.optional === true || entry.devOptional === true || entry.peer === true
+      : found.version === entry.version;
+  });
+}
+
+async function install(say) {
+  if (!installedMatchesLock()) {
+    say('Installing packages (npm ci) …');
+    const npm = await runCommand('npm', ['ci', '--no-audit', '--no-fund']);
+    if (npm.code !== 0) {
+      const hint = /better-sqlite3|node-gyp|prebuild-install/.test(npm.output) ? `\n${NATIVE_HINT}` : '';
+      throw new PrepareError(`npm ci failed.${hint}`, npm.output);
+    }
+    say(`Packages installed in ${seconds(npm.ms)}`);
+  }
+  await checkNativeModule(say);
+}
+
+/** A native module compiled for another Node (after a switch with nvm, say) is built again. */
+async function checkNativeModule(say) {
+  const digest = `${process.versions.modules} ${process.platform} ${process.arch} ${digestOfFiles(['node_modules/.package-lock.json'])}`;
+  if (isStamped('native', digest)) return;
+  const opens = () =>
+    runCommand(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:').close()"]);
+  if ((await opens()).code !== 0) {
+    say(`Building better-sqlite3 for Node ${process.version} …`);
+    const rebuild = await runCommand('npm', ['rebuild', 'better-sqlite3']);
+    const after = await opens();
+    if (rebuild.code !== 0 || after.code !== 0) {
+      throw new PrepareError(`better-sqlite3 does not load.\n${NATIVE_HINT}`, rebuild.output + after.output);
+    }
+  }
+  writeStamp('native', digest);
+}
+
+const LOCK = 'package-lock.json';
+const isGenerated = (path) => /^prisma\/[^/]+\/client(\/|$)/.test(path);
+
+/** Both database clients, where the models changed. */
+async function generateClients(say) {
+  const digest = digestOfFiles(['prisma', 'prisma.config.ts', LOCK], {
+    skip: (path) => isGenerated(path) || path.includes('/migrations'),
+  });
+  const there = existsSync(inRoot('prisma/sqlite/client')) && existsSync(inRoot('prisma/postgres/client'));
+  if (there && isStamped('generate', digest)) return;
+  const began = performance.now();
+  const both = await Promise.all(
+    ['sqlite', 'postgres'].map((provider) =>
+      runCommand('node_modules/.bin/prisma', ['generate'], { env: { RERAIL_DB_PROVIDER: provider } }),
+    ),
+  );
+  const broken = both.find((done) => done.code !== 0);
+  if (broken !== undefined) throw new PrepareError('prisma generate failed.', broken.output);
+  writeStamp('generate', digest);
+  say(`Database clients generated in ${seconds(performance.now() - began)}`);
+}
+
+const isNoInput = (path) =>
+  isGenerated(path) ||
+  /[.]test(-d)?[.]tsx?$|^lib\/(dev|testing|sdk\/dist|demo\/dist)(\/|$)|[.]md$/.test(path);
+const digestOfBuild = () =>
+  digestOfFiles(
+    [
+      'app',
+      'components',
+      'lib',
+      'prisma',
+      'next.config.ts',
+      'postcss.config.mjs',
+      'tsconfig.json',
+      'instrumentation.ts',
+      'proxy.ts',
+      'public',
+      LOCK,
+    ],
+    { skip: isNoInput, also: [process.version] },
+  );
+
+/** What `build` makes, by program; pages last, since they take longest and the others fail faster. */
+const BUILDS = [
+  {
+    name: 'the console server',
+    command: [process.execPath, 'lib/server/build.mjs'],
+    makes: '.rerail/server/main.mjs',
+  },
+  {
+    name: 'the demo',
+    command: [process.execPath, 'lib/demo/build.mjs'],
+    makes: '.rerail/demo/supervisor.mjs',
+  },
+  { name: 'the pages', command: ['node_modules/.bin/next', 'build'], makes: '.next/BUILD_ID' },
+];
+
+async function build(say) {
+  const digest = digestOfBuild();
+  if (isStamped('build', digest) && BUILDS.every((one) => existsSync(inRoot(one.makes)))) return;
+  say('Building …');
+  const began = performance.now();
+  for (const one of BUILDS) {
+    const done = await runCommand(one.command[0], one.command.slice(1));
+    if (done.code !== 0) throw new PrepareError(`Building ${one.name} failed.`, done.output);
+  }
+  writeStamp('build', digest);
+  say(`Built in ${seconds(performance.now() - began)}`);
+}
+
+/** Installs, generates and (unless `build: false`) builds what is missing or out of date. Throws `PrepareError`. */
+export async function prepare({ say = console.log, build: withBuild = true } = {}) {
+  await install(say);
+  await generateClients(say);
+  if (withBuild) await build(say);
+}

@@ -1,0 +1,122 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { findChromium } from './chromium.mjs';
+import { countPlaywright, countVitest, one, sum } from './counts.mjs';
+import { tryFreshClone } from './fresh-clone.mjs';
+import { inRoot, workDir } from './paths.mjs';
+import { PrepareError, prepare } from './prepare.mjs';
+import { runCommand, seconds } from './run-command.mjs';
+
+const bin = (name) => inRoot(`node_modules/.bin/${name}`);
+
+/** A program that passes or fails as a whole. */
+const program = (command, args, env) => async () => {
+  const done = await runCommand(command, args, { env });
+  return one(done.code === 0, done.output);
+};
+
+const report = (name) => {
+  const file = join(workDir, 'reports', `${name}.json`);
+  mkdirSync(join(workDir, 'reports'), { recursive: true });
+  rmSync(file, { force: true });
+  return file;
+};
+
+const vitest = (name, config) => async () => {
+  const file = report(name);
+  const args = [
+    'run',
+    '--config',
+    config,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${file}`,
+  ];
+  return countVitest(file, await runCommand(bin('vitest'), args));
+};
+
+async function build() {
+  try {
+    await prepare({ say: () => {} });
+    return one(true);
+  } catch (error) {
+    if (!(error instanceof PrepareError)) throw error;
+    return one(false, `${error.output}\n${error.message}`);
+  }
+}
+
+async function journeys() {
+  const built = await build();
+  if (built.failed > 0) return one(false, 'Not run: there is no build.');
+  const chromium = await findChromium(console.log);
+  if (chromium.path === undefined) return one(false, chromium.advice);
+  const file = report('journeys');
+  const done = await runCommand(
+    bin('playwright'),
+    ['test', '--config=e2e/playwright.config.ts', '--reporter=list,json'],
+    {
+      env: { RERAIL_CHROMIUM: chromium.path, PLAYWRIGHT_JSON_OUTPUT_NAME: file },
+    },
+  );
+  return countPlaywright(file, done);
+}
+
+/* `npm run check` is the first part: what needs no build and no browser. */
+const CHECKS = [
+  { name: 'format and lint', run: program(bin('biome'), ['ci', '--diagnostic-level=warn', '.']) },
+  { name: 'types', run: program(bin('tsc'), ['--noEmit']) },
+  {
+    name: 'boundaries',
+    run: program(bin('depcruise'), [
+      '--config',
+      '.dependency-cruiser.cjs',
+      'app',
+      'components',
+      'lib',
+      'e2e',
+    ]),
+  },
+  { name: 'dead code', run: program(bin('knip'), ['--no-progress']) },
+  { name: 'migrations against the schema', run: program(process.execPath, ['prisma/check-migrations.mjs']) },
+  { name: 'unit, property and contract tests', run: vitest('unit', 'vitest.config.ts') },
+];
+const REST = [
+  { name: 'build', run: build },
+  { name: 'kill matrix', run: vitest('kill', 'lib/testing/chaos/vitest.config.ts') },
+  { name: 'journeys in Chromium', run: journeys },
+];
+const FRESH_CLONE = { name: 'fresh clone', run: tryFreshClone };
+
+/** `npm test` (`--check`: without build, kill matrix and browser; `--fresh-clone`: also from an empty folder). */
+export async function runStages(args) {
+  try {
+    await prepare({ build: false });
+  } catch (error) {
+    if (!(error instanceof PrepareError)) throw error;
+    console.error(`${error.output}\n${error.message}`);
+    console.log('0 passed, 1 failed, 0 skipped');
+    process.exit(1);
+  }
+  const stages = [
+    ...CHECKS,
+    ...(args.includes('--check') ? [] : REST),
+    ...(args.includes('--fresh-clone') ? [FRESH_CLONE] : []),
+  ];
+  const counts = [];
+  for (const stage of stages) counts.push(await runStage(stage));
+  const { passed, failed, skipped } = sum(counts);
+  console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+async function runStage(stage) {
+  const began = performance.now();
+  console.log(`— ${stage.name}`);
+  const counts = await stage.run();
+  if (counts.detail && (counts.failed > 0 || counts.skipped > 0)) console.log(counts.detail.trimEnd());
+  const { passed, failed, skipped } = counts;
+  console.log(
+    `  ${stage.name}: ${passed} passed, ${failed} failed, ${skipped} skipped in ${seconds(performance.now() - began)}`,
+  );
+  return counts;
+}

@@ -1,0 +1,174 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { startWorker } from '@/lib/sdk/index';
+import { takeSamples } from './agents';
+import { type BenchConsole, startConsole } from './console-process';
+import { feedRun } from './feed';
+import { type Figure, figure, percentile, timed } from './figures';
+import { bareCommitMs, bareRoundTripMs, bareRowsPerSecond } from './floor';
+import { MINIMUM_BYTES, seededRandom, TURNS } from './workload';
+
+/* Rows that need a console: each starts its own, over a file of its own. */
+
+async function withConsole<Result>(
+  folder: string,
+  work: (console: BenchConsole) => Promise<Result>,
+): Promise<Result> {
+  const console = await startConsole(folder);
+  try {
+    return await work(console);
+  } finally {
+    await console.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function runAgent(console: BenchConsole, agent: string, input: unknown): Promise<string> {
+  const worker = await startWorker({
+    console: console.url,
+    agents: [new URL('./agents.mjs', import.meta.url)],
+    handleSignals: false,
+  });
+  try {
+    const { runId } = await worker.start(agent, { input });
+    for (;;) {
+      const { status } = await console.getJson<{ status: string }>(`/runs/${runId}`);
+      if (status === 'completed') return runId;
+      if (status !== 'running' && status !== 'queued') throw new Error(`the run of ${agent} is ${status}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  } finally {
+    await worker.stop();
+  }
+}
+
+/** Bytes of the whole database after VACUUM: journal, rows, payloads, indexes. */
+function bytesAfterVacuum(file: string): number {
+  const db = new Database(file);
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  db.exec('vacuum');
+  const bytes =
+    Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }));
+  db.close();
+  return bytes;
+}
+
+/** Stored bytes of the payloads and events that the database holds for turns in `[from, to)`, by the checkpoint at their end. */
+function bytesOfTurns(file: string, from: number, to: number): number {
+  const db = new Database(file, { readonly: true });
+  const seqs = db.prepare('select seq from "Checkpoint" order by seq').pluck().all() as number[];
+  const first = seqs[from - 1] ?? 0;
+  const last = seqs[to - 1] ?? 0;
+  const events = db
+    .prepare('select coalesce(sum(length(body) + 24), 0) from "Event" where seq > ? and seq <= ?')
+    .pluck()
+    .get(first, last) as number;
+  const snapshots = db
+    .prepare('select coalesce(sum(length(state)), 0) from "Snapshot" where seq > ? and seq <= ?')
+    .pluck()
+    .get(first, last) as number;
+  db.close();
+  return (events + snapshots) / (to - from);
+}
+
+export async function conversationRows(folder: string): Promise<readonly Figure[]> {
+  const dbFolder = join(folder, 'conversation');
+  const console = await startConsole(dbFolder);
+  await runAgent(console, 'bench-conversation', {});
+  await console.stop();
+  const bytes = bytesAfterVacuum(console.dbFile);
+  const early = bytesOfTurns(console.dbFile, 1, 13);
+  const late = bytesOfTurns(console.dbFile, TURNS - 12, TURNS);
+  rmSync(dbFolder, { recursive: true, force: true });
+  return [
+    figure('conversation-200.bytes', bytes, 'B', MINIMUM_BYTES),
+    figure('conversation-200.journal-growth-per-turn', late, 'B', early),
+  ];
+}
+
+export async function recordedStepRows(folder: string): Promise<readonly Figure[]> {
+  const commit = await bareCommitMs(folder);
+  const roundTrip = await bareRoundTripMs();
+  return withConsole(join(folder, 'steps'), async (console) => {
+    await runAgent(console, 'bench-steps', { steps: 500 });
+    takeSamples();
+    await runAgent(console, 'bench-steps', { steps: 2_000 });
+    const samples = takeSamples();
+    const floor = commit + roundTrip;
+    return [
+      figure('recorded-step.p50', percentile(samples, 0.5), 'ms', floor),
+      figure('recorded-step.p95', percentile(samples, 0.95), 'ms'),
+      figure('recorded-step.floor-commit-p50', commit, 'ms'),
+      figure('recorded-step.floor-round-trip-p50', roundTrip, 'ms'),
+    ];
+  });
+}
+
+/** Three checkpoints a visit of 25 events: 700 of them after 234 visits. */
+const EVENTS_FOR_700_CHECKPOINTS = 5_850;
+
+async function allCheckpoints(console: BenchConsole, runId: string) {
+  const response = await fetch(`${console.url}/api/v1/runs/${runId}/checkpoints?limit=1000`);
+  const text = await response.text();
+  return {
+    bytes: Buffer.byteLength(text),
+    items: (JSON.parse(text) as { items: readonly { seq: number }[] }).items,
+  };
+}
+
+export async function checkpointRows(folder: string): Promise<readonly Figure[]> {
+  return withConsole(join(folder, 'checkpoints'), async (console) => {
+    await feedRun(console, 'bench', EVENTS_FOR_700_CHECKPOINTS);
+    const { bytes, items } = await allCheckpoints(console, 'bench');
+    if (items.length < 700) throw new Error(`${items.length} checkpoints, 700 were expected`);
+    const list = await timed(50, () => allCheckpoints(console, 'bench'));
+    const random = seededRandom(1);
+    const state = await timed(300, () => {
+      const checkpoint = items[Math.floor(random() * items.length)];
+      return console.getJson(`/runs/bench/state?at=${checkpoint?.seq}`);
+    });
+    return [
+      figure('checkpoints-700.list-p50', percentile(list, 0.5), 'ms'),
+      figure('checkpoints-700.list-bytes', (bytes / items.length) * 700, 'B'),
+      figure('checkpoints-700.state-p50', percentile(state, 0.5), 'ms'),
+    ];
+  });
+}
+
+const stateTimes = async (console: BenchConsole, runId: string, head: number) => {
+  const random = seededRandom(2);
+  return timed(300, () => console.getJson(`/runs/${runId}/state?at=${1 + Math.floor(random() * head)}`));
+};
+
+export async function stateRows(folder: string): Promise<readonly Figure[]> {
+  return withConsole(join(folder, 'state'), async (console) => {
+    const small = await feedRun(console, 'small', 10_000);
+    const p95Small = percentile(await stateTimes(console, 'small', small), 0.95);
+    const large = await feedRun(console, 'large', 1_000_000);
+    const p95Large = percentile(await stateTimes(console, 'large', large), 0.95);
+    return [
+      figure('state-at.10000-events-p95', p95Small, 'ms'),
+      figure('state-at.1000000-events-p95', p95Large, 'ms', p95Small),
+    ];
+  });
+}
+
+const UPLOAD_EVENTS = 100_000;
+
+export async function uploadRows(folder: string): Promise<readonly Figure[]> {
+  const exported = await withConsole(join(folder, 'exporter'), async (console) => {
+    await feedRun(console, 'bench', UPLOAD_EVENTS);
+    return new Uint8Array(await (await fetch(`${console.url}/api/v1/runs/bench/export`)).arrayBuffer());
+  });
+  const bare = bareRowsPerSecond(folder);
+  return withConsole(join(folder, 'upload'), async (console) => {
+    const began = performance.now();
+    const answer = (await console.send('POST', '/traces', exported)) as {
+      readonly runs: readonly { readonly events: number }[];
+    };
+    const seconds = (performance.now() - began) / 1_000;
+    const events = answer.runs.reduce((sum, run) => sum + run.events, 0);
+    return [figure('upload.native-rows', events / seconds, 'rows/s', bare)];
+  });
+}
