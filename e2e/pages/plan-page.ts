@@ -1,0 +1,77 @@
+import { expect, type Locator, type Page } from '@playwright/test';
+
+/** The plan of an order: where it starts, every step's fate, what has to be decided, and the button. */
+export class PlanPage {
+  readonly #page: Page;
+  readonly table: Locator;
+  readonly leftBehind: Locator;
+  readonly inTheWay: Locator;
+  /** Why an order was refused. */
+  readonly refusal: Locator;
+
+  constructor(page: Page) {
+    this.#page = page;
+    this.table = page.getByRole('table', { name: 'Plan' });
+    this.leftBehind = page.getByRole('region', { name: 'Left behind' });
+    this.inTheWay = page.getByRole('region', { name: 'In the way' });
+    this.refusal = page.getByRole('alert').filter({ hasText: 'Refused' });
+  }
+
+  async open(runId: string, mode = 'resume'): Promise<void> {
+    await this.#page.goto(`/runs/${encodeURIComponent(runId)}/plan?mode=${mode}`);
+    await expect(this.table).toBeVisible();
+  }
+
+  /** Rows of one step, such as `create_refund#1`. */
+  rows(step: string): Locator {
+    return this.table.getByRole('row').filter({ has: this.#page.getByText(step, { exact: true }) });
+  }
+
+  /** Disposition and reason of every step in the plan, visits unfolded. */
+  async dispositions(): Promise<
+    readonly { readonly step: string; readonly disposition: string; readonly reason: string }[]
+  > {
+    const rows = await this.table.locator('tbody tr:not(.group)').all();
+    const read = await Promise.all(rows.map((row) => row.getByRole('cell').allInnerTexts()));
+    return read
+      .filter((cells) => cells.length === 4 && !/^(may|limits)/.test(cells[0] ?? ''))
+      .map(([disposition = '', step = '', , reason = '']) => ({
+        step: step.replace(/\s/g, ''),
+        disposition: disposition.trim(),
+        reason: reason.trim(),
+      }));
+  }
+
+  effect(name: string): Locator {
+    return this.#page.getByRole('region', { name: `Effect ${name}` });
+  }
+
+  /** Asks the provider and waits for its answer. */
+  async verify(name: string): Promise<Locator> {
+    await this.effect(name).getByRole('button', { name: 'Ask the provider' }).click();
+    const answer = this.effect(name).getByRole('status', { name: "Provider's answer" });
+    await expect(answer).toContainText(/Found|Not found|No definite answer/);
+    return answer;
+  }
+
+  async pickCheckpoint(label: string | RegExp): Promise<void> {
+    const picker = this.#page.getByRole('combobox', { name: 'Checkpoint' });
+    const options = await picker.getByRole('option').allInnerTexts();
+    const found = options.find((option) =>
+      typeof label === 'string' ? option === label : label.test(option),
+    );
+    if (found === undefined) throw new Error(`no checkpoint ${label} among ${options.join('; ')}`);
+    await picker.selectOption({ label: found });
+  }
+
+  /** The button that gives the order; its words say what will really run. */
+  order(mode: 'Resume' | 'Rewind' | 'Fork' | 'Replay'): Locator {
+    return this.#page.getByRole('button', { name: new RegExp(`^${mode}: `) });
+  }
+
+  async give(mode: 'Resume' | 'Rewind' | 'Fork' | 'Replay'): Promise<void> {
+    const button = this.order(mode);
+    await expect(button).not.toHaveAttribute('aria-disabled', 'true');
+    await button.click();
+  }
+}
