@@ -1,7 +1,7 @@
 'use client';
 
 import { Glyph } from '@/components/ui/glyph';
-import type { CheckpointRow, PlanMode } from '@/lib/client/api-types';
+import type { CheckpointRow, GraphAt, PlanMode } from '@/lib/client/api-types';
 import { checkpointName, choices } from './plan-draft';
 
 interface Props {
@@ -10,11 +10,12 @@ interface Props {
   readonly fromName: string | undefined;
   readonly headSeq: number;
   readonly checkpoints: readonly CheckpointRow[];
+  readonly visits: GraphAt['visits'];
   readonly onPick: (from: string) => void;
 }
 
 /** Where to start, by what had just happened; the newest point is the safest and stands first. */
-export function CheckpointPicker({ mode, from, fromName, headSeq, checkpoints, onPick }: Props) {
+export function CheckpointPicker({ mode, from, fromName, headSeq, checkpoints, visits, onPick }: Props) {
   const offered = choices(checkpoints);
   const newest = offered[0];
   const known = from === 'latest' || from === 'start' || offered.some((each) => each.id === from);
@@ -53,6 +54,23 @@ export function CheckpointPicker({ mode, from, fromName, headSeq, checkpoints, o
         </span>
       </label>
       <fieldset className="cp-rail" aria-label="Checkpoints">
+        {visits.map((visit) => {
+          const to = visit.leftSeq ?? headSeq;
+          return (
+            <span
+              key={`${visit.key} ${visit.enteredSeq}`}
+              className="seg mono"
+              aria-hidden="true"
+              title={`${visit.state}, visit ${visit.visit}, seq ${visit.enteredSeq} to ${to}`}
+              style={{
+                left: `${((visit.enteredSeq - 1) / Math.max(1, headSeq)) * 100}%`,
+                width: `${((to - visit.enteredSeq + 1) / Math.max(1, headSeq)) * 100}%`,
+              }}
+            >
+              {visit.state} {visit.visit}
+            </span>
+          );
+        })}
         <i className="restored" style={{ width: `${headSeq === 0 ? 0 : (restoredTo / headSeq) * 100}%` }} />
         {checkpoints
           .filter((each) => each.inForce)

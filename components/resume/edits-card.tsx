@@ -68,7 +68,11 @@ export function EditsCard({ runId, entrySeq, edits, onEdits }: Props) {
         onChange={(event) => void add(event.target.value)}
       >
         <option value="">
-          {offered.length === 0 ? 'Nothing to edit at this point' : 'Edit a variable…'}
+          {offered.length > 0
+            ? 'Edit a variable…'
+            : edits.length > 0
+              ? 'Nothing more to edit at this point'
+              : 'Nothing to edit at this point'}
         </option>
         {offered.map((each) => (
           <option key={each.path} value={each.path}>

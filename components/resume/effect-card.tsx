@@ -1,6 +1,6 @@
 'use client';
 
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { EffectTag } from '@/components/run/effect-tag';
 import { PayloadView } from '@/components/run/payload-view';
 import type { Field } from '@/components/run/schema-fields';
@@ -13,6 +13,7 @@ import { ProblemNote } from '@/components/ui/problem-note';
 import { useNow } from '@/components/ui/time';
 import { orThrow, problemOf } from '@/lib/client/api';
 import type { EffectRow, RunSummary } from '@/lib/client/api-types';
+import { newCommandId, sendCommand } from '@/lib/client/plan-queries';
 import { readEvents, runKeys } from '@/lib/client/run-queries';
 import type { EventOf } from '@/lib/core/events/run-event';
 import type { DecisionDraft, Outcome } from './plan-draft';
@@ -110,8 +111,47 @@ const outcomes: readonly { readonly value: Outcome; readonly word: string; reado
   { value: 'hold', word: 'Hold', sub: 'Nothing runs. It stays in doubt.' },
 ];
 
+/** Writes the hold into the journal, with who and why; it starts nothing. */
+function RecordHold({
+  run,
+  effect,
+  reason,
+}: {
+  readonly run: RunSummary;
+  readonly effect: EffectRow;
+  readonly reason: string;
+}) {
+  const hold = useMutation({
+    mutationFn: async () =>
+      orThrow(
+        await sendCommand(run.id, {
+          mode: 'decide',
+          commandId: newCommandId(),
+          reason,
+          decisions: { [effect.stepKey]: { intentSeq: effect.intentSeq, outcome: 'hold' } },
+        }),
+      ),
+  });
+  return (
+    <div className="pt-2">
+      <Button
+        size="small"
+        reason={effect.held || hold.isSuccess ? 'The hold is recorded' : hold.isPending ? 'Sent' : undefined}
+        onPress={() => hold.mutate()}
+      >
+        {effect.held || hold.isSuccess ? 'Hold recorded' : 'Record the hold'}
+      </Button>
+      {hold.isError && (
+        <ProblemNote title={problemOf(hold.error).title} detail={problemOf(hold.error).detail} />
+      )}
+    </div>
+  );
+}
+
 interface Props {
   readonly run: RunSummary;
+  /** The person's reason for what is decided here. */
+  readonly reason: string;
   readonly effect: EffectRow;
   readonly fields: readonly Field[];
   readonly draft: DecisionDraft | undefined;
@@ -121,25 +161,26 @@ interface Props {
 }
 
 /** One effect whose outcome has to be settled: ask, or decide by hand. */
-export function EffectCard({ run, effect, fields, draft, decided, onDraft }: Props) {
+export function EffectCard({ run, reason, effect, fields, draft, decided, onDraft }: Props) {
   const settled = effect.status !== 'in-doubt';
   const word = settled
     ? effect.status === 'confirmed'
-      ? 'Settled: it happened'
+      ? 'It happened'
       : effect.status === 'failed'
-        ? 'Settled: it did not happen'
+        ? 'It did not happen'
         : 'Under way'
     : decided && draft?.outcome !== 'hold'
       ? 'Decided'
-      : 'In doubt';
+      : 'Decide';
+  const closed = settled || word === 'Decided';
   return (
     <section
       className="side-card decide"
-      data-open={settled ? undefined : ''}
+      data-open={closed ? undefined : ''}
       aria-label={`Effect ${effect.name}`}
     >
-      <h2 data-tone={settled ? 'ok' : 'attention'}>
-        <Glyph name={settled ? 's-completed' : 's-doubt'} toned />
+      <h2 data-tone={closed ? 'ok' : 'attention'}>
+        <Glyph name={closed ? 's-completed' : 's-doubt'} toned />
         {word}: <code>{effect.name}</code>
         <span className="grow" />
         <EffectTag effect={effect.effect} />
@@ -147,6 +188,7 @@ export function EffectCard({ run, effect, fields, draft, decided, onDraft }: Pro
       <p className="small second mb-2">
         <code>{effect.stepKey}</code>, intended at seq {effect.intentSeq}
         {effect.executions > 1 && `, may have left ${effect.executions} times`}
+        {effect.held && ', on hold by decision'}
         {!effect.guarded && ', unguarded: the provider knows no key and cannot be asked'}
         {effect.receipt !== null && (
           <>
@@ -172,6 +214,9 @@ export function EffectCard({ run, effect, fields, draft, decided, onDraft }: Pro
               <div>
                 <label htmlFor={`${effect.stepKey} ${value}`}>{choice}</label>
                 <span className="sub">{sub}</span>
+                {draft?.outcome === value && value === 'hold' && (
+                  <RecordHold run={run} effect={effect} reason={reason} />
+                )}
                 {draft?.outcome === value && value === 'happened' && (
                   <div className="pb-1">
                     <SchemaForm

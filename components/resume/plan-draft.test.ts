@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fieldsOf } from '@/components/run/schema-fields';
-import type { CheckpointRow } from '@/lib/client/api-types';
+import type { CheckpointRow, PlanAnswer } from '@/lib/client/api-types';
 import { seq, stepKey } from '@/lib/core/events/ids';
-import { choices, modeFor, noDraft, readDraft, startOf, variablePath } from './plan-draft';
+import { choices, modeFor, noDraft, orderWords, readDraft, startOf, variablePath } from './plan-draft';
 
 const checkpoint = (n: number, inForce = true) =>
   ({ id: `cp_${n * 10}`, n, seq: n * 10, name: 'after a', inForce }) as unknown as CheckpointRow;
@@ -82,5 +82,68 @@ describe('a draft', () => {
       from: 'cp_10',
       options: { keep: [effect.stepKey] },
     });
+  });
+});
+
+describe('the button', () => {
+  const zero = {
+    restored: 0,
+    reuse: 0,
+    skip: 0,
+    recompute: 0,
+    execute: 0,
+    'retry-same-key': 0,
+    'needs-decision': 0,
+    blocked: 0,
+  };
+  const plan = (
+    mode: PlanAnswer['mode'],
+    totals: Partial<PlanAnswer['totals']>,
+    rest: {
+      readonly steps?: readonly {
+        readonly key: string;
+        readonly name: string;
+        readonly disposition: string;
+      }[];
+      readonly obstacles?: readonly { readonly kind: string; readonly stepKey: string | null }[];
+    } = {},
+  ) =>
+    ({
+      mode,
+      totals: { ...zero, ...totals },
+      steps: rest.steps ?? [],
+      obstacles: rest.obstacles ?? [],
+      envelope: { states: ['pay'] },
+      leftBehind: { steps: 3 },
+    }) as unknown as PlanAnswer;
+  const blocked = { key: effect.stepKey, name: 'send', disposition: 'blocked' };
+
+  it('says what has to be done first, and only then what will really run', () => {
+    expect(orderWords(plan('resume', { 'needs-decision': 2, execute: 1 }))).toBe(
+      'Resume: decide 2 effects first',
+    );
+    expect(orderWords(plan('resume', { blocked: 1 }, { steps: [blocked] }))).toBe('Resume: blocked at send');
+    expect(
+      orderWords(
+        plan(
+          'rewind',
+          { blocked: 1 },
+          { steps: [blocked], obstacles: [{ kind: 'needs-keep', stepKey: effect.stepKey }] },
+        ),
+      ),
+    ).toBe('Rewind: keep 1 confirmed effect first');
+    expect(orderWords(plan('resume', {}, { obstacles: [{ kind: 'nothing-to-do', stepKey: null }] }))).toBe(
+      'Resume: nothing to do',
+    );
+    expect(orderWords(plan('resume', { execute: 1, 'retry-same-key': 1 }))).toBe(
+      'Resume: 2 steps will really run',
+    );
+    expect(orderWords(plan('resume', {}))).toBe('Resume: goes live in pay');
+  });
+
+  it('lets a replay run up to what has no record', () => {
+    expect(orderWords(plan('replay', { blocked: 1, recompute: 2 }, { steps: [blocked] }))).toMatch(
+      /^Replay: 2 steps/,
+    );
   });
 });

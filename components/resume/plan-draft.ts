@@ -10,6 +10,7 @@ import type {
 } from '@/lib/client/api-types';
 import type { StepKey } from '@/lib/core/events/ids';
 import type { Json } from '@/lib/core/shared/canonical-json';
+import { pointerTo } from '@/lib/core/shared/json-pointer';
 
 /* What a person has chosen on the plan page, and what it means for the plan that is asked for. */
 
@@ -94,8 +95,7 @@ export function readDraft(
 }
 
 /** `/variables/NAME` with the name escaped as JSON Pointer asks. */
-export const variablePath = (name: string): string =>
-  `/variables/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+export const variablePath = (name: string): string => pointerTo('variables', name);
 
 /** `7, after check_balance`. */
 export const checkpointName = (checkpoint: CheckpointRow): string => `${checkpoint.n}, ${checkpoint.name}`;
@@ -137,6 +137,10 @@ export function byVisit(steps: readonly PlannedStep[]): readonly VisitGroup[] {
   return [...groups].map(([visit, members]) => ({ visit, steps: members }));
 }
 
+/** Nothing of it runs: it closed before the point. */
+export const isRestored = (group: VisitGroup): boolean =>
+  group.steps.every((step) => step.disposition === 'restored');
+
 /** Keys whose disposition is not what it was in `before`. */
 export function changedKeys(before: PlanAnswer | undefined, after: PlanAnswer): ReadonlySet<string> {
   if (!before) return new Set();
@@ -146,15 +150,40 @@ export function changedKeys(before: PlanAnswer | undefined, after: PlanAnswer): 
   );
 }
 
+/** True where this order would do nothing at all: the run has come to its end. */
+export const isOver = (plan: PlanAnswer): boolean =>
+  plan.obstacles.some((obstacle) => obstacle.kind === 'nothing-to-do');
+
 const steps = (n: number) => `${n} ${n === 1 ? 'step' : 'steps'}`;
+
+const modeWord = { resume: 'Resume', rewind: 'Rewind', fork: 'Fork', replay: 'Replay' } as const;
+
+/** What has to be done first, where something has. */
+function firstWords(plan: PlanAnswer): string | undefined {
+  if (isOver(plan)) return 'nothing to do';
+  const undecided = plan.totals['needs-decision'];
+  if (undecided > 0) return `decide ${undecided} ${undecided === 1 ? 'effect' : 'effects'} first`;
+  const blocked = plan.steps.find(
+    (step) =>
+      step.disposition === 'blocked' &&
+      !plan.obstacles.some(({ kind, stepKey }) => kind === 'needs-keep' && stepKey === step.key),
+  );
+  // A replay runs up to what has no record, and says so there.
+  if (blocked && plan.mode !== 'replay') return `blocked at ${blocked.name}`;
+  const toKeep = plan.obstacles.filter((obstacle) => obstacle.kind === 'needs-keep').length;
+  return toKeep > 0 ? `keep ${toKeep} confirmed ${toKeep === 1 ? 'effect' : 'effects'} first` : undefined;
+}
 
 /** What the button says: what will really run. */
 export function orderWords(plan: PlanAnswer): string {
+  const first = firstWords(plan);
+  if (first !== undefined) return `${modeWord[plan.mode]}: ${first}`;
   const really = plan.totals.execute + plan.totals['retry-same-key'];
+  const live = plan.envelope.states[0];
   switch (plan.mode) {
     case 'resume':
       return really === 0
-        ? 'Resume: no recorded step runs again'
+        ? `Resume: goes live${live === undefined ? '' : ` in ${live}`}`
         : `Resume: ${steps(really)} will really run`;
     case 'rewind':
       return `Rewind: ${steps(plan.leftBehind.steps)} left behind, ${steps(really)} will really run`;

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
 import { useRouter } from 'next/navigation';
 import { useQueryStates } from 'nuqs';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { fieldsOf } from '@/components/run/schema-fields';
 import { useRun, useRunLive } from '@/components/run/use-run';
 import { badgeView, runStatusView } from '@/components/run/views';
@@ -17,14 +17,14 @@ import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { problemOf } from '@/lib/client/api';
 import type { EffectRow, PlanMode, RunSummary } from '@/lib/client/api-types';
 import { planQuery } from '@/lib/client/plan-queries';
-import { checkpointsQuery, effectsQuery, machineQuery } from '@/lib/client/run-queries';
+import { checkpointsQuery, effectsQuery, graphQuery, machineQuery } from '@/lib/client/run-queries';
 import { planModes, planParams, runHref } from '@/lib/client/url-state';
 import { CheckpointPicker } from './checkpoint-picker';
 import { DriftStrip } from './drift-strip';
 import { EditsCard } from './edits-card';
 import { EffectCard } from './effect-card';
 import { LeftBehind } from './left-behind';
-import { changedKeys, modeFor, noDraft, orderWords, readDraft, startOf } from './plan-draft';
+import { changedKeys, isOver, modeFor, noDraft, orderWords, readDraft, startOf } from './plan-draft';
 import { PlanTable } from './plan-table';
 import { Refusal } from './refusal';
 import { useOrder } from './use-order';
@@ -69,6 +69,8 @@ export function PlanPage({ runId }: { readonly runId: string }) {
   );
 }
 
+const NOTHING: ReadonlySet<string> = new Set();
+
 /** Effects that this page settles or shows as settled by something else than the call's own answer. */
 const concerns = (effect: EffectRow) =>
   effect.status === 'in-doubt' || (effect.confirmedBy !== null && effect.confirmedBy !== 'outcome');
@@ -80,6 +82,7 @@ function Planner({ run }: { readonly run: RunSummary }) {
   const [draft, setDraft] = useState(noDraft);
   const [reason, setReason] = useState('');
   const checkpoints = useQuery(checkpointsQuery(run.id)).data?.items ?? [];
+  const visits = useQuery(graphQuery(run.id, run.headSeq)).data?.visits ?? [];
   const effects = useQuery(effectsQuery(run.id)).data?.items ?? [];
   const machine = useQuery({
     ...machineQuery(run.machineDigest ?? ''),
@@ -91,7 +94,18 @@ function Planner({ run }: { readonly run: RunSummary }) {
   const plan = query.isError ? undefined : query.data;
   const problem = query.isError ? problemOf(query.error) : undefined;
   const order = useOrder(run.id, (answer) => router.push(runHref(answer.runId)));
-  const changed = plan ? changedKeys(order.refusedPlan, plan) : new Set<string>();
+  const changed = useMemo(
+    () => (plan ? changedKeys(order.refusedPlan, plan) : NOTHING),
+    [order.refusedPlan, plan],
+  );
+  // What has a card of its own stands there.
+  const unshown = (plan?.obstacles ?? []).filter(
+    (obstacle) =>
+      obstacle.stepKey === null ||
+      obstacle.kind === 'needs-keep' ||
+      mode === 'replay' ||
+      !effects.some((effect) => effect.stepKey === obstacle.stepKey && concerns(effect)),
+  );
 
   const pick = (to: string, wanted: PlanMode = mode) => {
     order.clear();
@@ -130,7 +144,9 @@ function Planner({ run }: { readonly run: RunSummary }) {
           <h1>
             <Link href={runHref(run.id)}>{run.agent}</Link>
             <span className="third font-normal">/</span>
-            <span className="mono">{run.id}</span>
+            <span className="mono" title={run.id}>
+              {run.id}
+            </span>
           </h1>
           <span role="status" aria-label="Run status">
             <Badge view={runStatusView[run.status]} />
@@ -186,6 +202,7 @@ function Planner({ run }: { readonly run: RunSummary }) {
             fromName={plan?.from.name}
             headSeq={run.headSeq}
             checkpoints={checkpoints}
+            visits={visits}
             onPick={(to) => pick(to)}
           />
         )}
@@ -200,6 +217,10 @@ function Planner({ run }: { readonly run: RunSummary }) {
             {problem.kind === 'use-rewind' ? (
               <Button size="small" onPress={() => void setParams({ mode: 'rewind' })}>
                 Plan a rewind
+              </Button>
+            ) : problem.kind === 'no-such-point' ? (
+              <Button size="small" onPress={() => void setParams({ from: startOf(mode, checkpoints) })}>
+                Start from the newest point
               </Button>
             ) : (
               <Button size="small" onPress={() => void query.refetch()}>
@@ -217,11 +238,24 @@ function Planner({ run }: { readonly run: RunSummary }) {
                 <PlanTable plan={plan} changed={changed} />
               </div>
               <aside className="plan-side scroll" aria-label="Decisions">
-                {plan.obstacles.length > 0 && (
+                {isOver(plan) && (
+                  <section className="side-card" aria-label="Nothing to do">
+                    <h2 data-tone="ok">
+                      <Glyph name="s-completed" toned />
+                      Nothing to {modes[mode].word.toLowerCase()}
+                    </h2>
+                    <p className="small second">
+                      {plan.obstacles.map((obstacle) => obstacle.sentence).join(' ')}
+                      {mode === 'resume' &&
+                        ' Fork it to go another way from one of its points, or replay it to see whether today’s code does the same.'}
+                    </p>
+                  </section>
+                )}
+                {!isOver(plan) && unshown.length > 0 && (
                   <section className="side-card" aria-label="In the way">
                     <h2>In the way</h2>
                     <ul className="small">
-                      {plan.obstacles.map((obstacle) => (
+                      {unshown.map((obstacle) => (
                         <li
                           key={`${obstacle.kind} ${obstacle.stepKey}`}
                           className="flex gap-2"
@@ -241,6 +275,7 @@ function Planner({ run }: { readonly run: RunSummary }) {
                       <EffectCard
                         key={`${effect.stepKey} ${effect.generation}`}
                         run={run}
+                        reason={reason}
                         effect={effect}
                         fields={fieldsFor(effect)}
                         draft={draft.decisions[effect.stepKey]}

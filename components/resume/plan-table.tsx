@@ -1,6 +1,6 @@
 'use client';
 
-import { useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { EffectTag } from '@/components/run/effect-tag';
 import { dispositionMeaning, dispositionView, kindGlyph } from '@/components/run/views';
 import { duration, plural } from '@/components/ui/format';
@@ -8,10 +8,10 @@ import { Glyph } from '@/components/ui/glyph';
 import { Mark } from '@/components/ui/mark';
 import type { Disposition, PlanAnswer, PlannedStep } from '@/lib/client/api-types';
 import { unescapeName, visitOf } from '@/lib/core/events/step-key';
-import { byVisit } from './plan-draft';
+import { byVisit, isOver, isRestored, type VisitGroup } from './plan-draft';
 
-/** Above this many steps, visits that are only given back start folded. */
-const MANY = 80;
+/** Above this many steps, visits start folded unless something in them is pressing. */
+const MANY = 400;
 const order = [
   'restored',
   'reuse',
@@ -23,10 +23,34 @@ const order = [
   'blocked',
 ] as const satisfies readonly Disposition[];
 
-function Row({ step, changed }: { readonly step: PlannedStep; readonly changed: boolean }) {
-  const pressing = step.disposition === 'needs-decision' || step.disposition === 'blocked';
+/** What a closed visit gives back: whose answer it is, where it stands in the journal, and its evidence. */
+function restoredWords(step: PlannedStep): string {
+  const what = {
+    llm: 'The model’s answer',
+    tool: step.effect === 'read' || step.effect === 'pure' ? 'The tool’s answer' : 'Done',
+    retrieval: 'What was retrieved',
+    condition: 'The decision',
+    compute: 'The result',
+    human: 'The person’s answer',
+    wait: 'Waited',
+    agent: 'The agent’s result',
+  }[step.kind];
+  return `${what}, seq ${step.seq}${step.receipt === null ? '' : `, receipt ${step.receipt}`}`;
+}
+
+function Row({
+  step,
+  changed,
+  nested = false,
+}: {
+  readonly step: PlannedStep;
+  readonly changed: boolean;
+  /** Below the row of its visit. */
+  readonly nested?: boolean;
+}) {
+  const pressing = isPressing(step);
   const extra = [
-    step.condition === 'if-awaited'
+    step.condition === 'if-awaited' && !step.reason.includes('where the code')
       ? 'if the code still awaits it'
       : step.condition === 'if-equal'
         ? 'if the input is equal'
@@ -39,6 +63,8 @@ function Row({ step, changed }: { readonly step: PlannedStep; readonly changed: 
       className={pressing ? 'focus-row' : undefined}
       data-tone={pressing ? dispositionView[step.disposition].tone : undefined}
       data-changed={changed ? '' : undefined}
+      data-nested={nested ? '' : undefined}
+      data-step={step.key}
     >
       <td>
         <Mark view={dispositionView[step.disposition]} title={dispositionMeaning[step.disposition]} />
@@ -54,11 +80,59 @@ function Row({ step, changed }: { readonly step: PlannedStep; readonly changed: 
         </span>
       </td>
       <td>{step.effect === null ? <span className="third">–</span> : <EffectTag effect={step.effect} />}</td>
-      <td className="reason" title={step.reason}>
-        {step.reason}
+      <td className={pressing ? 'reason wrap' : 'reason'} title={step.reason}>
+        {step.disposition === 'restored' ? restoredWords(step) : step.reason}
         {extra.length > 0 && <span className="third"> ({extra.join(', ')})</span>}
       </td>
     </tr>
+  );
+}
+
+const namesOf = (steps: readonly PlannedStep[]): string => {
+  const times = new Map<string, number>();
+  for (const step of steps) times.set(step.name, (times.get(step.name) ?? 0) + 1);
+  return [...times]
+    .map(([name, n]) => (n === 1 ? unescapeName(name) : `${unescapeName(name)} ×${n}`))
+    .join(', ');
+};
+
+/** A closed visit in one row; its steps below it where it is unfolded. */
+function RestoredVisit({
+  group,
+  open,
+  changed,
+  onToggle,
+}: {
+  readonly group: VisitGroup;
+  readonly open: boolean;
+  readonly changed: ReadonlySet<string>;
+  readonly onToggle: () => void;
+}) {
+  const { state, visit } = visitOf(group.visit);
+  const names = namesOf(group.steps);
+  const anyChanged = group.steps.some((step) => changed.has(step.key));
+  return (
+    <>
+      <tr data-changed={anyChanged ? '' : undefined}>
+        <td>
+          <Mark view={dispositionView.restored} title={dispositionMeaning.restored} />
+          {anyChanged && <span className="third small"> changed</span>}
+        </td>
+        <td>
+          <button type="button" className="stepname" aria-expanded={open} onClick={onToggle}>
+            <Glyph name={open ? 'chevron-down' : 'chevron-right'} />
+            <code className="clip">{state}</code>
+            <span className="third small nowrap">visit {visit}</span>
+          </button>
+        </td>
+        <td className="second small">{plural(group.steps.length, 'step')}</td>
+        <td className="reason" title={names}>
+          {names}
+        </td>
+      </tr>
+      {open &&
+        group.steps.map((step) => <Row key={step.key} step={step} nested changed={changed.has(step.key)} />)}
+    </>
   );
 }
 
@@ -68,7 +142,9 @@ function EnvelopeRows({ plan }: { readonly plan: PlanAnswer }) {
     <tbody>
       <tr className="group">
         <th colSpan={4} scope="rowgroup">
-          <strong>Beyond the frontier</strong> what may run; anything else stops and asks
+          <strong>Goes live beyond the frontier</strong>
+          {plan.obstacles.length > 0 ? 'once nothing is in the way: ' : ''}what may run; anything else stops
+          and asks
         </th>
       </tr>
       <tr>
@@ -127,10 +203,16 @@ export function PlanTable({
 }) {
   const [only, setOnly] = useState<Disposition | undefined>(undefined);
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
-  const groups = byVisit(
-    only === undefined ? plan.steps : plan.steps.filter((step) => step.disposition === only),
+  const toggle = (id: string) =>
+    setToggled(new Set(toggled.has(id) ? [...toggled].filter((each) => each !== id) : [...toggled, id]));
+  const groups = useMemo(
+    () => byVisit(only === undefined ? plan.steps : plan.steps.filter((step) => step.disposition === only)),
+    [plan.steps, only],
   );
+  const restored = groups.filter(isRestored);
+  const given = restored.flatMap((group) => group.steps);
   const many = plan.steps.length > MANY;
+  const insideOpen = !toggled.has(INSIDE);
   return (
     <>
       <fieldset className="totals" aria-label="Totals">
@@ -166,44 +248,90 @@ export function PlanTable({
               <th scope="col">Reason</th>
             </tr>
           </thead>
-          {groups.map((group) => {
-            const restored = group.steps.every((step) => step.disposition === 'restored');
-            const open = (many && restored) === toggled.has(group.visit);
-            const { state, visit } = visitOf(group.visit);
-            return (
-              <tbody key={group.visit}>
-                <tr className="group">
-                  <th colSpan={4} scope="rowgroup">
-                    <button
-                      type="button"
-                      aria-expanded={open}
-                      onClick={() =>
-                        setToggled(
-                          new Set(
-                            toggled.has(group.visit)
-                              ? [...toggled].filter((each) => each !== group.visit)
-                              : [...toggled, group.visit],
-                          ),
-                        )
-                      }
-                    >
-                      <Glyph name={open ? 'chevron-down' : 'chevron-right'} />
-                      <strong>{state}</strong> visit {visit}, {plural(group.steps.length, 'step')}
-                      {restored ? ', given back' : ', its handler is entered again'}
-                    </button>
-                  </th>
-                </tr>
-                {open &&
-                  group.steps.map((step) => (
-                    <Row key={step.key} step={step} changed={changed.has(step.key)} />
-                  ))}
-              </tbody>
-            );
-          })}
-          {only === undefined && plan.mode !== 'replay' && <EnvelopeRows plan={plan} />}
+          {restored.length > 0 && (
+            <tbody>
+              <GroupHead open={insideOpen} onToggle={() => toggle(INSIDE)}>
+                <strong>{pointWords(plan)}</strong>
+                {plural(given.length, 'step')} in {plural(restored.length, 'closed visit')}: their results
+                stand, nothing of them runs
+              </GroupHead>
+              {insideOpen &&
+                restored.map((group) => (
+                  <RestoredVisit
+                    key={group.visit}
+                    group={group}
+                    open={toggled.has(group.visit)}
+                    changed={changed}
+                    onToggle={() => toggle(group.visit)}
+                  />
+                ))}
+            </tbody>
+          )}
+          {groups
+            .filter((group) => !isRestored(group))
+            .map((group) => {
+              const folded = many && !group.steps.some(isPressing);
+              const open = folded === toggled.has(group.visit);
+              const { state, visit } = visitOf(group.visit);
+              return (
+                <tbody key={group.visit}>
+                  <GroupHead open={open} onToggle={() => toggle(group.visit)}>
+                    <strong>
+                      {state}, visit {visit}
+                    </strong>
+                    {plural(group.steps.length, 'step')}
+                    {visitWords(plan, group)}
+                  </GroupHead>
+                  {open &&
+                    group.steps.map((step) => (
+                      <Row key={step.key} step={step} changed={changed.has(step.key)} />
+                    ))}
+                </tbody>
+              );
+            })}
+          {only === undefined && plan.mode !== 'replay' && !isOver(plan) && <EnvelopeRows plan={plan} />}
         </table>
         {plan.steps.length === 0 && <p className="p-4 second">Nothing is recorded before this point.</p>}
       </div>
     </>
+  );
+}
+
+/** Stands for the group of closed visits among the names of visits. */
+const INSIDE = ' inside';
+
+const pointWords = (plan: PlanAnswer): string =>
+  plan.from.checkpointId === null ? `Before ${plan.from.name}` : `Inside checkpoint ${plan.from.name}`;
+
+/** What happens to a visit that is not simply given back. */
+function visitWords(plan: PlanAnswer, group: VisitGroup): string {
+  if (plan.mode === 'replay') return '';
+  const begun = group.steps.some((step) => step.seq <= plan.from.seq);
+  return begun
+    ? ': its handler is entered again and gets what is recorded, by key'
+    : ', after the point: reached anew by the code';
+}
+
+const isPressing = (step: PlannedStep): boolean =>
+  step.disposition === 'needs-decision' || step.disposition === 'blocked';
+
+function GroupHead({
+  open,
+  onToggle,
+  children,
+}: {
+  readonly open: boolean;
+  readonly onToggle: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <tr className="group">
+      <th colSpan={4} scope="rowgroup">
+        <button type="button" aria-expanded={open} onClick={onToggle}>
+          <Glyph name={open ? 'chevron-down' : 'chevron-right'} />
+          <span>{children}</span>
+        </button>
+      </th>
+    </tr>
   );
 }

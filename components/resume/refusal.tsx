@@ -1,18 +1,17 @@
-import { absolute } from '@/components/ui/format';
+import { clock } from '@/components/ui/format';
 import { ProblemNote } from '@/components/ui/problem-note';
 import type { ApiProblem } from '@/lib/client/api';
 
-interface Holder {
-  readonly workerId: string;
-  readonly since: string;
+/** Who was first: the worker that holds the run, or the person whose order waits for one. */
+function holderWords(holder: unknown): string {
+  if (typeof holder !== 'object' || holder === null) return 'the run is held';
+  const { workerId, actor, mode, since } = holder as Readonly<Record<string, unknown>>;
+  const time = typeof since === 'string' ? ` since ${clock(Date.parse(since)).slice(0, 8)} UTC` : '';
+  if (typeof workerId === 'string') return `held by ${workerId}${time}`;
+  if (typeof actor === 'string')
+    return `held by the ${typeof mode === 'string' ? mode : 'order'} of ${actor}${time}`;
+  return 'the run is held';
 }
-const isHolder = (value: unknown): value is Holder =>
-  typeof value === 'object' &&
-  value !== null &&
-  'workerId' in value &&
-  typeof value.workerId === 'string' &&
-  'since' in value &&
-  typeof value.since === 'string';
 
 /** Why an order was refused, in words that say what to do next. */
 export function Refusal({ problem }: { readonly problem: ApiProblem }) {
@@ -24,19 +23,10 @@ export function Refusal({ problem }: { readonly problem: ApiProblem }) {
           detail="Nothing ran. Below is the new plan; what is different is marked “changed”. Read it and press again."
         />
       );
-    case 'held': {
-      const holder = problem.members['holder'];
+    case 'held':
       return (
-        <ProblemNote
-          title={
-            isHolder(holder)
-              ? `Refused: held by ${holder.workerId} since ${absolute(Date.parse(holder.since))}`
-              : 'Refused: the run is held'
-          }
-          detail={problem.detail}
-        />
+        <ProblemNote title={`Refused: ${holderWords(problem.members['holder'])}`} detail={problem.detail} />
       );
-    }
     default:
       return (
         <ProblemNote

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '@/components/ui/button';
-import { size } from '@/components/ui/format';
+import { plural, size } from '@/components/ui/format';
 import { LongPlainText } from '@/components/ui/json-tree';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { Ago } from '@/components/ui/time';
@@ -95,5 +95,53 @@ export function MessagesTab({ runId, seq }: { readonly runId: string; readonly s
           ))}
       </ul>
     </>
+  );
+}
+
+/** What the API gives at once. */
+const MOST = 10_000;
+
+function FirstRows({ runId, seq, count }: FirstProps) {
+  const [shown, setShown] = useState(PAGE);
+  const total = useQuery(messagesQuery(runId, seq, 1)).data?.total ?? count;
+  // The newest come first: those after the ones that are asked for are passed over.
+  const query = useQuery(messagesQuery(runId, seq, Math.min(MOST, total - count + shown)));
+  if (query.isError)
+    return <ProblemNote title="The messages could not be loaded" detail={problemOf(query.error).detail} />;
+  if (!query.data) return <Skeleton rows={3} />;
+  const rows = query.data.items.filter(({ n }) => n <= count).toSorted((a, b) => a.n - b.n);
+  return (
+    <>
+      {rows.length < count && (
+        <button type="button" className="link small" onClick={() => setShown(shown + PAGE * 2)}>
+          Show older ones
+        </button>
+      )}
+      <ul aria-label="Messages that the request begins with">
+        {rows.map((row) => (
+          <Message key={`${row.n} ${row.seq}`} row={row} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface FirstProps {
+  readonly runId: string;
+  readonly seq: number;
+  readonly count: number;
+}
+
+/** The first `count` messages of the conversation at `seq`; folded, and loaded when unfolded. */
+export function FirstMessages(props: FirstProps) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="small second">
+        Begins with the first {props.count === 1 ? 'message' : plural(props.count, 'message')} of the
+        conversation
+      </summary>
+      {open && <FirstRows {...props} />}
+    </details>
   );
 }

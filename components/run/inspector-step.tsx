@@ -2,6 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
+import type { ReactNode } from 'react';
 import { absolute, dollars, duration, plural, size } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { Badge, Mark } from '@/components/ui/mark';
@@ -11,6 +12,7 @@ import { stepQuery } from '@/lib/client/run-queries';
 import { runHref } from '@/lib/client/url-state';
 import type { PayloadRef } from '@/lib/core/events/payload';
 import { EffectTag } from './effect-tag';
+import { FirstMessages } from './inspector-messages';
 import { PayloadView } from './payload-view';
 import { statusAt } from './tree-rows';
 import { kindGlyph, stepStatusView, verdictView } from './views';
@@ -23,20 +25,27 @@ interface Props {
   readonly onMove: (seq: number) => void;
 }
 
+/** Bytes of `{}`: nothing came with the message. */
+const EMPTY_OBJECT = 2;
+
 function Value({
   title,
-  note,
+  note = '',
   payload,
+  children,
 }: {
   readonly title: string;
-  readonly note: string;
+  readonly note?: string;
   readonly payload: PayloadRef;
+  /** What comes before the payload. */
+  readonly children?: ReactNode;
 }) {
   return (
     <section className="section">
       <h3>
         {title} <span className="third">{`${size(payload.bytes)}${note}`}</span>
       </h3>
+      {children}
       <PayloadView key={payload.sha256} label={title} payload={payload} />
     </section>
   );
@@ -166,6 +175,30 @@ function EffectLine({ step }: { readonly step: StepRow }) {
   );
 }
 
+/** What was asked and answered. An llm step's request begins with messages that the conversation has. */
+function Values({ run, step, note }: Pick<Props, 'run'> & { readonly step: StepRow; readonly note: string }) {
+  return (
+    <>
+      {step.input && (
+        <Value title="Input" note={note} payload={step.input}>
+          {step.conversation > 0 && (
+            <FirstMessages
+              key={step.stepKey}
+              runId={run.id}
+              seq={step.attemptSeq}
+              count={step.conversation}
+            />
+          )}
+        </Value>
+      )}
+      {step.message && <Value title="Message" payload={step.message} />}
+      {step.result && (step.message === null || step.result.bytes > EMPTY_OBJECT) && (
+        <Value title={step.message === null ? 'Result' : 'Rest of the reply'} payload={step.result} />
+      )}
+    </>
+  );
+}
+
 export function StepTab({ run, step, seq, checkpoints, onMove }: Props) {
   if (!step)
     return (
@@ -244,14 +277,7 @@ export function StepTab({ run, step, seq, checkpoints, onMove }: Props) {
         </section>
       )}
       <Attempts run={run} step={step} onMove={onMove} />
-      {step.input && (
-        <Value
-          title="Input"
-          note={effectful && !fromRecord ? ', recorded before the call' : ''}
-          payload={step.input}
-        />
-      )}
-      {step.result && <Value title="Result" note="" payload={step.result} />}
+      <Values run={run} step={step} note={effectful && !fromRecord ? ', recorded before the call' : ''} />
     </>
   );
 }

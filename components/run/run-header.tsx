@@ -2,7 +2,7 @@
 
 import Link from 'next/link';
 import { DropdownMenu } from 'radix-ui';
-import { memo, useState } from 'react';
+import { Fragment, memo, useState } from 'react';
 import { toast } from 'sonner';
 import { Button, ButtonLink } from '@/components/ui/button';
 import { dollars, duration, plural, short } from '@/components/ui/format';
@@ -38,18 +38,21 @@ function Facts({ run }: { readonly run: RunSummary }) {
       </span>
       {children.length > 0 && (
         <span>
-          {children.slice(-2).map((child) => (
-            <Link key={child.runId} className="link" href={runHref(child.runId)}>
-              {child.mode} {child.runId.slice(-6)}, {runStatusView[child.status].word.toLowerCase()}
-            </Link>
+          {children.slice(-2).map((child, n) => (
+            <Fragment key={child.runId}>
+              {n > 0 && '; '}
+              <Link className="link" href={runHref(child.runId)} title={child.runId}>
+                {child.mode} {child.runId.slice(-6)}, {runStatusView[child.status].word.toLowerCase()}
+              </Link>
+            </Fragment>
           ))}
-          {children.length > 2 && `and ${children.length - 2} more`}
+          {children.length > 2 && ` and ${children.length - 2} more`}
         </span>
       )}
       <span>
-        <b>{run.counts.steps}</b> steps
+        <b>{run.counts.steps}</b> {run.counts.steps === 1 ? 'step' : 'steps'} ended
       </span>
-      <span>{phaseWord[run.phase]}</span>
+      {run.endedAt === null && <span>{phaseWord[run.phase]}</span>}
       {run.startedAt !== null && (
         <span>
           started <Ago at={run.startedAt} />
@@ -150,7 +153,9 @@ export const RunHeader = memo(function RunHeader({
           <h1>
             <Link href={`/runs?agent=${encodeURIComponent(run.agent)}`}>{run.agent}</Link>
             <span className="third font-normal">/</span>
-            <span className="mono">{run.id}</span>
+            <span className="mono" title={run.id}>
+              {run.id}
+            </span>
           </h1>
           <Button
             kind="quiet"

@@ -1,20 +1,21 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
+import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useQueryStates } from 'nuqs';
-import { useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '@/components/ui/button';
 import { useHotkeys } from '@/components/ui/hotkeys';
-import { LiveDot } from '@/components/ui/live-dot';
 import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { type ApiProblem, problemOf } from '@/lib/client/api';
 import type { RunSummary } from '@/lib/client/api-types';
 import { bucketsQuery, checkpointsQuery, graphQuery, stepsQuery } from '@/lib/client/run-queries';
 import { inspectorTabs, planHref, runParams } from '@/lib/client/url-state';
-import { GraphPane } from './graph/graph-pane';
+import { entryBefore } from './graph/to-graph';
 import { Inspector } from './inspector';
 import { neighbour, nextStop, stopsOf } from './moves';
+import { NotLive } from './not-live';
 import { AnswerRefusal, QuestionPanel } from './question-panel';
 import { RunHeader } from './run-header';
 import { Scrubber } from './scrubber';
@@ -24,9 +25,21 @@ import { TreePane } from './tree-pane';
 import { stepAt } from './tree-rows';
 import { useCursor, useRun, useRunLive, useSettled, WHOLE_RUN } from './use-run';
 
+/** React Flow comes after the first rows. */
+const GraphPane = dynamic(() => import('./graph/graph-pane').then((module) => module.GraphPane), {
+  ssr: false,
+  loading: () => (
+    <section className="pane" aria-label="Machine">
+      <div className="pane-head">
+        <h2>Machine</h2>
+      </div>
+    </section>
+  ),
+});
+
 const PLAY_MS = 220;
 const BUCKETS = 300;
-const SETTLE_MS = 80;
+const SETTLE_MS = 120;
 const NONE: readonly never[] = [];
 
 export function RunPage({ runId }: { readonly runId: string }) {
@@ -69,11 +82,11 @@ function Instrument({ run }: { readonly run: RunSummary }) {
   const settled = useSettled(at, SETTLE_MS);
   const [refused, setRefused] = useState<ApiProblem | undefined>(undefined);
 
-  const steps = useQuery(stepsQuery(run.id));
+  const steps = useQuery(stepsQuery(run.id, run.line));
   const checkpoints = useQuery(checkpointsQuery(run.id));
   const whole = useQuery(graphQuery(run.id, run.headSeq));
   const graph = useQuery(graphQuery(run.id, settled));
-  const buckets = useQuery({ ...bucketsQuery(run.id, BUCKETS, headSeq), enabled: headSeq > WHOLE_RUN });
+  const buckets = useQuery({ ...bucketsQuery(run.id, BUCKETS, run.headSeq), enabled: headSeq > WHOLE_RUN });
   const stepRows = steps.data?.items ?? NONE;
   const checkpointRows = checkpoints.data?.items ?? NONE;
   const visits = whole.data?.visits ?? NONE;
@@ -85,6 +98,16 @@ function Instrument({ run }: { readonly run: RunSummary }) {
   );
   const step = useMemo(() => stepAt(stepRows, at), [stepRows, at]);
   const { playing, play } = usePlay(at, headSeq, move);
+
+  // Read when a state is pressed, so that the graph is not drawn anew for each move.
+  const newest = useRef({ at, move });
+  useEffect(() => {
+    newest.current = { at, move };
+  });
+  const enter = useCallback((entries: readonly number[]) => {
+    const entry = entryBefore(entries, newest.current.at);
+    if (entry !== undefined) newest.current.move(entry);
+  }, []);
 
   const jump = (seqs: readonly number[]) => {
     const to = nextStop(seqs, at);
@@ -114,11 +137,7 @@ function Instrument({ run }: { readonly run: RunSummary }) {
   return (
     <main className="page">
       <RunHeader run={run} seqKey={seqKey} />
-      {live.liveness === 'lost' && (
-        <div className="notice" data-tone="attention" role="status">
-          <LiveDot liveness="lost" /> What is shown may be behind the run.
-        </div>
-      )}
+      <NotLive liveness={live.liveness} />
       <Situation run={run} />
       {refused && <AnswerRefusal problem={refused} onClose={() => setRefused(undefined)} />}
       {run.questions
@@ -141,8 +160,7 @@ function Instrument({ run }: { readonly run: RunSummary }) {
           atCursor={graph.data}
           whole={whole.data}
           error={whole.isError ? problemOf(whole.error).detail : undefined}
-          seq={at}
-          onMove={move}
+          onEnter={enter}
         />
         <div className="splitter" aria-hidden="true" />
         <Inspector

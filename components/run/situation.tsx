@@ -3,10 +3,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { memo, type ReactNode } from 'react';
 import { Button, ButtonLink } from '@/components/ui/button';
-import { absolute, plural } from '@/components/ui/format';
+import { clock, plural } from '@/components/ui/format';
 import { Glyph, type GlyphName } from '@/components/ui/glyph';
 import type { Tone } from '@/components/ui/mark';
 import { ProblemNote } from '@/components/ui/problem-note';
+import { useNow } from '@/components/ui/time';
 import { orThrow, problemOf } from '@/lib/client/api';
 import type { EffectRow, RunSummary } from '@/lib/client/api-types';
 import { newCommandId, sendCommand } from '@/lib/client/plan-queries';
@@ -66,7 +67,15 @@ const interruptionWords = (run: RunSummary): string => {
   }
 };
 
+/** Nobody asked for this pause: the run came to something that its plan did not show. */
+function pauseWords(before: string): string {
+  const [, kind = '', name = ''] = /^(state|tool|plan):\s*(.*)$/s.exec(before) ?? [];
+  if (kind === 'plan') return `What it would have done is not what the plan said. ${name}.`;
+  return `It stopped before ${kind === '' ? before : `${kind} ${name}`}, which its plan did not allow.`;
+}
+
 function DoubtStrip({ run, effects }: { readonly run: RunSummary; readonly effects: readonly EffectRow[] }) {
+  const now = useNow();
   const verify = useVerify(run.id);
   const doubts = effects.filter((effect) => effect.status === 'in-doubt');
   const first = doubts[0];
@@ -84,9 +93,9 @@ function DoubtStrip({ run, effects }: { readonly run: RunSummary; readonly effec
         label="Effects in doubt"
         actions={
           <>
-            {first.askAgainAt !== null && (
+            {first.askAgainAt !== null && Date.parse(first.askAgainAt) > now && now > 0 && (
               <span className="small second nowrap hide-narrow">
-                a “not found” counts from {absolute(Date.parse(first.askAgainAt)).slice(11, 19)} UTC
+                a “not found” counts from {clock(Date.parse(first.askAgainAt)).slice(0, 8)} UTC
               </span>
             )}
             <Button
@@ -105,7 +114,7 @@ function DoubtStrip({ run, effects }: { readonly run: RunSummary; readonly effec
       >
         <strong>{plural(doubts.length, 'effect')} in doubt.</strong>{' '}
         {run.status === 'interrupted' && interruptionWords(run)} Whether <code>{first.name}</code> happened is
-        not known; it will not be sent again until that is settled.
+        not known. <InForce effects={effects} />
       </Strip>
       {verify.isError && (
         <ProblemNote title={problemOf(verify.error).title} detail={problemOf(verify.error).detail} />
@@ -114,14 +123,31 @@ function DoubtStrip({ run, effects }: { readonly run: RunSummary; readonly effec
   );
 }
 
-function FailureStrip({ run }: { readonly run: RunSummary }) {
+/** What was done outside and stays so, whatever is ordered next. */
+function InForce({ effects }: { readonly effects: readonly EffectRow[] }) {
+  const confirmed = effects.filter((effect) => effect.status === 'confirmed');
+  if (confirmed.length === 0) return null;
+  return (
+    <span className="second" title={confirmed.map((effect) => effect.name).join(', ')}>
+      Stays in force: {plural(confirmed.length, 'confirmed effect')}.
+    </span>
+  );
+}
+
+function FailureStrip({
+  run,
+  effects = [],
+}: {
+  readonly run: RunSummary;
+  readonly effects?: readonly EffectRow[];
+}) {
   const { failure } = run;
   if (!failure) return null;
   return (
     <Strip tone="bad" glyph="s-failed" label="What happened">
       <strong>Failed{failure.stepKey === null ? '' : ' in '}</strong>
       {failure.stepKey !== null && <code>{failure.stepKey}</code>}
-      <strong>.</strong> {failure.error.type}: {failure.error.message}
+      <strong>.</strong> {failure.error.type}: {failure.error.message} <InForce effects={effects} />
     </Strip>
   );
 }
@@ -169,10 +195,12 @@ export function DivergencePanel({ run }: { readonly run: RunSummary }) {
 
 /** Why the run stands as it does, above everything else. Empty while there is nothing to say. */
 export const Situation = memo(function Situation({ run }: { readonly run: RunSummary }) {
-  const effects = useQuery({ ...effectsQuery(run.id), enabled: run.effectsInDoubt > 0 });
+  const stopped = run.status === 'failed' || run.status === 'interrupted' || run.effectsInDoubt > 0;
+  const effects = useQuery({ ...effectsQuery(run.id), enabled: stopped });
   if (run.badges.includes('diverged')) return <DivergencePanel run={run} />;
   const strips: ReactNode[] = [];
-  if (run.pending) {
+  // A copy may hold an order that its home took; nothing carries it out here.
+  if (run.pending && run.home === 'here') {
     strips.push(
       <Strip key="pending" tone="active" glyph="s-queued" label="Order under way">
         <strong>{run.pending.mode}</strong> accepted from {run.pending.actor};{' '}
@@ -187,10 +215,18 @@ export const Situation = memo(function Situation({ run }: { readonly run: RunSum
   else if (run.status === 'interrupted') {
     strips.push(
       <Strip key="interrupted" tone="bad" glyph="s-interrupted" label="What happened">
-        <strong>Interrupted.</strong> {interruptionWords(run)} Nothing is in doubt.
+        <strong>Interrupted.</strong> {interruptionWords(run)} Nothing is in doubt.{' '}
+        <InForce effects={effects.data?.items ?? []} />
       </Strip>,
     );
   }
-  if (run.status === 'failed') strips.push(<FailureStrip key="failed" run={run} />);
+  if (run.pausedBefore !== null)
+    strips.push(
+      <Strip key="paused" tone="attention" glyph="s-paused" label="What happened">
+        <strong>Paused by itself.</strong> {pauseWords(run.pausedBefore)} Look at the plan again.
+      </Strip>,
+    );
+  if (run.status === 'failed')
+    strips.push(<FailureStrip key="failed" run={run} effects={effects.data?.items ?? []} />);
   return strips;
 });

@@ -2,7 +2,16 @@
 
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useQueryStates } from 'nuqs';
-import { type KeyboardEvent, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  memo,
+  useCallback,
+  useEffect,
+  useEffectEvent,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { Button } from '@/components/ui/button';
 import { duration, plural } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
@@ -237,20 +246,39 @@ export function TreePane({ run, steps, total, visits, checkpoints, seq, onMove }
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: (n) => (rows[n]?.kind === 'break' ? 34 : ROW),
-    overscan: 20,
+    overscan: 12,
     enabled: virtualised,
   });
   const visible = virtualised ? virtual.getVirtualItems() : rows.map((_, index) => ({ index, start: 0 }));
-  const { scrollToIndex } = virtual;
 
   // The tree's scroll position follows the cursor, wherever it was moved from.
+  const reveal = useEffectEvent((index: number) => {
+    const hasFocus = tree.current?.contains(document.activeElement) === true;
+    // In sight by what the virtualiser knows: asking the browser would make it lay out the page for each move.
+    const top = virtual.scrollOffset ?? 0;
+    const place = virtual.measurementsCache[index];
+    const inSight =
+      place !== undefined && place.start >= top && place.end <= top + (virtual.scrollRect?.height ?? 0);
+    if (virtualised && !inSight) virtual.scrollToIndex(index, { align: 'auto' });
+    if (virtualised && !hasFocus) return;
+    const row = tree.current?.querySelector<HTMLElement>(`[data-row="${index}"]`);
+    if (!virtualised) row?.scrollIntoView({ block: 'nearest' });
+    if (hasFocus) row?.focus({ preventScroll: true });
+  });
   useEffect(() => {
-    if (cursor < 0) return;
-    if (virtualised) scrollToIndex(cursor, { align: 'auto' });
-    const row = tree.current?.querySelector<HTMLElement>(`[data-row="${cursor}"]`);
-    row?.scrollIntoView({ block: 'nearest' });
-    if (tree.current?.contains(document.activeElement)) row?.focus({ preventScroll: true });
-  }, [cursor, virtualised, scrollToIndex]);
+    if (cursor >= 0) reveal(cursor);
+  }, [cursor]);
+  // What opens above the panes (a strip, a question) must not push the cursor's row out of sight.
+  const revealAgain = useEffectEvent(() => {
+    if (cursor >= 0) reveal(cursor);
+  });
+  useEffect(() => {
+    const box = scroller.current;
+    if (!box) return;
+    const observer = new ResizeObserver(() => revealAgain());
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, []);
 
   const fold = useCallback(
     (id: string) =>

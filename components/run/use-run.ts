@@ -1,10 +1,10 @@
 'use client';
 
-import { type UseQueryResult, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useQueryStates } from 'nuqs';
-import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { debounce, useQueryStates } from 'nuqs';
+import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { EventBuffer } from '@/lib/client/event-buffer';
-import { type Liveness, listenToRun } from '@/lib/client/live';
+import { inRounds, type Liveness, listenToRun } from '@/lib/client/live';
 import { eventsQuery, runKeys, runQuery } from '@/lib/client/run-queries';
 import { runParams } from '@/lib/client/url-state';
 import type { RunEvent } from '@/lib/core/events/run-event';
@@ -13,9 +13,6 @@ import type { RunEvent } from '@/lib/core/events/run-event';
 const CHUNK = 200;
 /** Runs up to this many events are loaded whole: one bar for each fits the scrubber. */
 export const WHOLE_RUN = 400;
-
-const eventsOf = (results: readonly UseQueryResult<readonly RunEvent[]>[]): readonly RunEvent[] =>
-  results.flatMap((result) => result.data ?? []);
 
 export interface RunLive {
   readonly events: readonly RunEvent[];
@@ -26,12 +23,12 @@ export interface RunLive {
 
 /**
  * The run's live log: what arrives by the stream and what was read around `seq`, in one buffer. Whatever moves also
- * makes the run's projections stale, at most once in 250 ms.
+ * makes the run's projections stale, in rounds.
  */
 export function useRunLive(runId: string, summaryHead: number, seq: number | null): RunLive {
   const client = useQueryClient();
   const [buffer] = useState(() => new EventBuffer());
-  const [liveness, setLiveness] = useState<Liveness>('connecting');
+  const [liveness, setLiveness] = useState<Liveness>({ kind: 'connecting' });
   const { events, headSeq: bufferHead } = useSyncExternalStore(
     buffer.subscribe,
     buffer.snapshot,
@@ -42,38 +39,42 @@ export function useRunLive(runId: string, summaryHead: number, seq: number | nul
   const [since] = useState(summaryHead);
 
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const readAnew = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        void client.invalidateQueries({ queryKey: runKeys.live(runId) });
-      }, 250);
+    const anew = inRounds(() => client.invalidateQueries({ queryKey: runKeys.live(runId) }), 250);
+    let arrived: RunEvent[] = [];
+    const take = () => {
+      buffer.add(arrived);
+      arrived = [];
     };
     const end = listenToRun(runId, since, {
       onItem: (event) => {
-        buffer.add([event]);
-        readAnew();
+        // Each message is a task of its own: a burst is shown in one go.
+        if (arrived.length === 0) setTimeout(take, 16);
+        arrived.push(event);
+        anew.ask();
       },
-      onReset: readAnew,
+      onReset: anew.ask,
       onLiveness: setLiveness,
     });
     return () => {
-      clearTimeout(timer);
+      anew.end();
       end();
     };
   }, [client, runId, since, buffer]);
 
-  const at = Math.min(seq ?? headSeq, since);
-  const chunks = useMemo(() => {
-    const whole = since <= WHOLE_RUN ? Array.from({ length: Math.ceil(since / CHUNK) }, (_, n) => n) : [];
-    return [...new Set([...whole, Math.max(0, Math.floor((at - 1) / CHUNK))])];
-  }, [since, at]);
-  const loaded = useQueries({
-    queries: chunks.map((chunk) => eventsQuery(runId, chunk * CHUNK, Math.min(since, (chunk + 1) * CHUNK))),
-    combine: eventsOf,
-  });
-  // The buffer is outside React: what was read joins what the stream brought.
-  useEffect(() => buffer.add(loaded), [buffer, loaded]);
+  const near = Math.max(0, Math.floor((Math.min(seq ?? headSeq, since) - 1) / CHUNK));
+  useEffect(() => {
+    const all = since <= WHOLE_RUN ? Array.from({ length: Math.ceil(since / CHUNK) }, (_, n) => n) : [near];
+    for (const chunk of all) {
+      const [after, to] = [chunk * CHUNK, Math.min(since, (chunk + 1) * CHUNK)];
+      if (after >= to) continue;
+      // The buffer is outside React: what was read joins what the stream brought. An event that could not be read is
+      // left out of the read-out, and asked for again when the cursor comes back.
+      client.fetchQuery(eventsQuery(runId, after, to)).then(
+        (read) => buffer.add(read),
+        () => undefined,
+      );
+    }
+  }, [client, buffer, runId, since, near]);
   const eventAt = useCallback((wanted: number) => buffer.at(wanted), [buffer]);
   return { events, eventAt, headSeq, liveness };
 }
@@ -88,9 +89,12 @@ export function useSettled<Value>(value: Value, ms: number): Value {
   return settled;
 }
 
+/** The address follows once the cursor rests: each change of it makes the whole page look at it. */
+const CURSOR_IN_URL = { history: 'replace', limitUrlUpdates: debounce(200) } as const;
+
 /** The one cursor, in the address; absent there, it follows the head. */
 export function useCursor(headSeq: number) {
-  const [{ seq }, setParams] = useQueryStates({ seq: runParams.seq }, { history: 'replace' });
+  const [{ seq }, setParams] = useQueryStates({ seq: runParams.seq }, CURSOR_IN_URL);
   const at = seq === null ? headSeq : Math.max(1, Math.min(seq, Math.max(1, headSeq)));
   const move = useCallback(
     (to: number | null) => void setParams({ seq: to === null || to >= headSeq ? null : Math.max(1, to) }),

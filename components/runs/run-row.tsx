@@ -1,6 +1,6 @@
 import Link from 'next/link';
 import { badgeView, phaseWord, runStatusView } from '@/components/run/views';
-import { dollars, duration, short } from '@/components/ui/format';
+import { dollars, duration, short, whole } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { Badge, Mark } from '@/components/ui/mark';
 import { Ago } from '@/components/ui/time';
@@ -11,12 +11,11 @@ import { runHref } from '@/lib/client/url-state';
 export function situationOf(run: RunSummary): string {
   if (run.status === 'failed') return run.failure?.error.message ?? 'failed';
   if (run.status === 'interrupted') {
-    const worker = run.interruption?.workerId ?? undefined;
-    const lost = worker === undefined ? 'worker lost' : `worker ${worker} lost`;
+    const lost = run.interruption?.cause === 'hand-over' ? 'worker stopped' : 'worker lost';
     return run.effectsInDoubt > 0 ? `${lost}, outcome unknown` : lost;
   }
   if (run.status === 'completed' || run.status === 'cancelled') return '';
-  if (run.pending) return `${run.pending.mode} accepted, waits for a worker`;
+  if (run.pending && run.home === 'here') return `${run.pending.mode} accepted, waits for a worker`;
   if (run.status === 'queued') return 'waits for a worker';
   return phaseWord[run.phase];
 }
@@ -55,7 +54,7 @@ export function RunRow({ run }: { readonly run: RunSummary }) {
           {parent && (
             <span className="lin third" title={`${parent.mode} of ${parent.runId} at seq ${parent.seq}`}>
               <Glyph name={parent.mode} />
-              {parent.runId.slice(-4)}
+              {parent.runId.length <= 14 ? parent.runId : parent.runId.slice(-6)}
             </span>
           )}
         </span>
@@ -68,7 +67,7 @@ export function RunRow({ run }: { readonly run: RunSummary }) {
           </span>
         </span>
       </td>
-      <td className="num">{run.counts.steps}</td>
+      <td className="num">{whole(run.counts.steps)}</td>
       <td>
         {run.effectsInDoubt > 0 && (
           <Badge

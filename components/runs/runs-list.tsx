@@ -12,7 +12,7 @@ import { useHotkeys } from '@/components/ui/hotkeys';
 import { LiveDot } from '@/components/ui/live-dot';
 import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { problemOf } from '@/lib/client/api';
-import { type Liveness, listenToRuns } from '@/lib/client/live';
+import { inRounds, type Liveness, listenToRuns } from '@/lib/client/live';
 import { runKeys, runsQuery } from '@/lib/client/run-queries';
 import { planHref, type RunsView, runHref, runsParams } from '@/lib/client/url-state';
 import { type HeldRows, hold, release } from './held-rows';
@@ -27,18 +27,12 @@ const WHOLE = 100;
 /** Reads the list anew, at most once in 700 ms, whenever any run moved. */
 function useLiveRuns(): Liveness {
   const client = useQueryClient();
-  const [liveness, setLiveness] = useState<Liveness>('connecting');
+  const [liveness, setLiveness] = useState<Liveness>({ kind: 'connecting' });
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const readAnew = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        void client.invalidateQueries({ queryKey: runKeys.lists() });
-      }, 700);
-    };
-    const end = listenToRuns({ onItem: readAnew, onReset: readAnew, onLiveness: setLiveness });
+    const anew = inRounds(() => client.invalidateQueries({ queryKey: runKeys.lists() }), 700);
+    const end = listenToRuns({ onItem: anew.ask, onReset: anew.ask, onLiveness: setLiveness });
     return () => {
-      clearTimeout(timer);
+      anew.end();
       end();
     };
   }, [client]);
@@ -58,11 +52,11 @@ const columns: readonly {
   { name: 'Current state' },
   { name: 'Steps', width: '56px', num: true },
   { name: 'In doubt', width: '70px' },
-  { name: 'Updated', width: '96px', num: true, sort: 'updated' },
-  { name: 'Duration', width: '96px', num: true, hide: true },
-  { name: 'Tokens', width: '66px', num: true, hide: true },
-  { name: 'Cost', width: '66px', num: true },
-  { name: 'Engine', width: '110px', hide: true },
+  { name: 'Updated', width: '88px', num: true, sort: 'updated' },
+  { name: 'Duration', width: '80px', num: true, hide: true },
+  { name: 'Tokens', width: '58px', num: true, hide: true },
+  { name: 'Cost', width: '58px', num: true },
+  { name: 'Engine', width: '98px', hide: true },
 ];
 
 const tabs: readonly { readonly name: string; readonly status: RunsView['status'] }[] = [
@@ -142,7 +136,7 @@ export function RunsList() {
         <h1>Runs</h1>
         <span className="small second">{pages ? whole(total) : ''}</span>
         <span className="grow" />
-        <LiveDot liveness={liveness} />
+        <LiveDot liveness={liveness.kind} />
         <label className="field w-[254px]">
           <Glyph name="search" />
           <input

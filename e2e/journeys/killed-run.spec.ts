@@ -82,6 +82,24 @@ test('the doubt can be decided by hand, with the result that the code is given',
   );
 });
 
+test('a hold is written down with its reason, and nothing runs', async ({ rail, page }) => {
+  const plan = new PlanPage(page);
+  await plan.open(RUN);
+  await page.getByRole('textbox', { name: 'Reason' }).fill('the provider looks into it');
+  const effect = plan.effect('create_refund');
+  await effect.getByRole('radio', { name: 'Hold' }).check();
+  await effect.getByRole('button', { name: 'Record the hold' }).click();
+  await expect(effect).toContainText('on hold by decision');
+  await expect(plan.order('Resume')).toHaveAttribute('aria-disabled', 'true');
+
+  const { items } = await rail.get<{ items: readonly { kind: string }[] }>(`/runs/${RUN}/events?limit=1000`);
+  expect(items.filter((event) => event.kind === 'effect.decided')).toMatchObject([
+    { decision: { outcome: 'hold' }, reason: 'the provider looks into it' },
+  ]);
+  expect((await rail.get<{ status: string }>(`/runs/${RUN}`)).status).toBe('interrupted');
+  expect(await rail.ledgerOf(RUN)).toEqual({ 'refund.create': 1 });
+});
+
 for (const point of [/^1, /, 'the start'] as const) {
   test(`an older point picked (${point}): reads and the model run again, the confirmed refund is kept and not sent`, async ({
     rail,

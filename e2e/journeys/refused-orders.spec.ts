@@ -31,6 +31,9 @@ test('of two resumes in the same second one wins, the other is told, and nothing
 
   const refusals = async () => (await plans[0].refusal.count()) + (await plans[1].refusal.count());
   await expect.poll(refusals).toBe(1);
+  const told = (await plans[0].refusal.count()) > 0 ? plans[0].refusal : plans[1].refusal;
+  // By whom: the order that won, or the worker that already carries it out.
+  await expect(told).toContainText(/held by .+ since \d\d:\d\d:\d\d UTC|out of date/);
   await rail.untilStatus(RUN, 'completed');
   const { items } = await rail.get<{ items: readonly { kind: string; mode?: string }[] }>(
     `/runs/${RUN}/events?limit=1000`,

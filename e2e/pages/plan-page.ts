@@ -31,15 +31,17 @@ export class PlanPage {
   async dispositions(): Promise<
     readonly { readonly step: string; readonly disposition: string; readonly reason: string }[]
   > {
-    const rows = await this.table.locator('tbody tr:not(.group)').all();
-    const read = await Promise.all(rows.map((row) => row.getByRole('cell').allInnerTexts()));
-    return read
-      .filter((cells) => cells.length === 4 && !/^(may|limits)/.test(cells[0] ?? ''))
-      .map(([disposition = '', step = '', , reason = '']) => ({
-        step: step.replace(/\s/g, ''),
-        disposition: disposition.trim(),
-        reason: reason.trim(),
-      }));
+    const folded = this.table.getByRole('button', { expanded: false });
+    while ((await folded.count()) > 0) await folded.first().click();
+    // One look at the whole table, so that no plan made meanwhile is mixed in.
+    return this.table.evaluate((table) =>
+      [...table.querySelectorAll('tr[data-step]')].map((row) => {
+        const [disposition = '', step = '', , reason = ''] = [...row.querySelectorAll('td')].map(
+          (cell) => cell.textContent ?? '',
+        );
+        return { step: step.replace(/\s/g, ''), disposition: disposition.trim(), reason: reason.trim() };
+      }),
+    );
   }
 
   effect(name: string): Locator {

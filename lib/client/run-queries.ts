@@ -64,12 +64,22 @@ export const runQuery = (id: string) =>
     queryFn: async ({ signal }) => orThrow(await getJson<RunSummary>(apiUrl(runPath(id)), signal)),
   });
 
+const listUrl = (path: string, cursor?: string) => apiUrl(path, { limit: MANY, cursor });
+const graphUrl = (id: string, at: number) => apiUrl(runPath(id, '/graph'), { at });
+
+/** What the page of a run asks for before anything else, so that it can be sent for with the page. */
+export const runFirstReads = (run: Pick<RunSummary, 'id' | 'headSeq'>): readonly string[] => [
+  listUrl(runPath(run.id, '/steps')),
+  listUrl(runPath(run.id, '/checkpoints')),
+  graphUrl(run.id, run.headSeq),
+];
+
 /** Every page of a list, one after the other. */
-async function everyPage<Item>(path: string, signal: AbortSignal): Promise<Page<Item>> {
+async function everyPage<Item>(path: string, signal: AbortSignal, after?: number): Promise<Page<Item>> {
   const items: Item[] = [];
-  let cursor: string | undefined;
+  let cursor = after === undefined ? undefined : String(after);
   for (;;) {
-    const page = orThrow(await getJson<Page<Item>>(apiUrl(path, { limit: MANY, cursor }), signal));
+    const page = orThrow(await getJson<Page<Item>>(listUrl(path, cursor), signal));
     items.push(...page.items);
     if (page.nextCursor === null || page.items.length === 0)
       return { items, total: page.total, nextCursor: null };
@@ -77,10 +87,23 @@ async function everyPage<Item>(path: string, signal: AbortSignal): Promise<Page<
   }
 }
 
-export const stepsQuery = (id: string) =>
+/** Nothing but a rewind changes a row that stands so. */
+const ended: ReadonlySet<StepRow['status']> = new Set(['completed', 'reused', 'skipped', 'abandoned']);
+
+/** All steps, by start. Within one line of the run, only those that may have changed are read again. */
+export const stepsQuery = (id: string, line: number) =>
   queryOptions({
-    queryKey: [...runKeys.live(id), 'steps'],
-    queryFn: ({ signal }) => everyPage<StepRow>(runPath(id, '/steps'), signal),
+    queryKey: [...runKeys.live(id), 'steps', line],
+    queryFn: async ({ signal, client, queryKey }): Promise<Page<StepRow>> => {
+      const known = client.getQueryData<Page<StepRow>>(queryKey)?.items ?? [];
+      const open = known.findIndex((step) => !ended.has(step.status));
+      // Rows that share a start stay together.
+      const from = (open === -1 ? known.at(-1) : known[open])?.startedSeq ?? 0;
+      const kept = known.filter((step) => step.startedSeq < from);
+      const page = await everyPage<StepRow>(runPath(id, '/steps'), signal, from === 0 ? undefined : from - 1);
+      return { ...page, items: [...kept, ...page.items] };
+    },
+    placeholderData: keepPreviousData,
   });
 
 export const checkpointsQuery = (id: string) =>
@@ -107,9 +130,9 @@ export const effectsQuery = (id: string, at?: number) =>
 
 export const graphQuery = (id: string, at: number) =>
   queryOptions({
-    queryKey: [...runKeys.live(id), 'graph', at],
-    queryFn: async ({ signal }) =>
-      orThrow(await getJson<GraphAt>(apiUrl(runPath(id, '/graph'), { at }), signal)),
+    queryKey: runKeys.at(id, 'graph', at),
+    queryFn: async ({ signal }) => orThrow(await getJson<GraphAt>(graphUrl(id, at), signal)),
+    staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
     enabled: at > 0,
   });

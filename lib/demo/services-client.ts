@@ -24,6 +24,19 @@ export interface ServiceCall {
   readonly idempotencyKey?: string | undefined;
 }
 
+const NAMES = { PAYMENTS: 'payments', MAIL: 'mail', SHOP: 'the shop' } as const;
+
+/** What a service says about its refusal: the message of `{ error: { message } }`, else its text. */
+function wordsOf(text: string): string {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: unknown } };
+    if (typeof error?.message === 'string') return error.message;
+  } catch {
+    // Not JSON: the text itself is what there is to say.
+  }
+  return text.slice(0, 500);
+}
+
 /** Asks a service and gives the JSON of its answer. */
 export async function callService<Answer>(
   service: 'PAYMENTS' | 'MAIL' | 'SHOP',
@@ -41,13 +54,13 @@ export async function callService<Answer>(
     signal: call.signal,
   }).catch((error: unknown) => {
     if (NEVER_LEFT.has(codeOf(error) ?? ''))
-      throw new NotSent(`${service} cannot be reached: ${codeOf(error)}`);
+      throw new NotSent(`${NAMES[service]} cannot be reached: ${codeOf(error)}`);
     throw error;
   });
   const text = await response.text();
   if (response.status === 429 || response.status >= 500) {
-    throw new Unavailable(`${service} answered ${response.status}: ${text.slice(0, 500)}`);
+    throw new Unavailable(`${NAMES[service]} answered ${response.status}: ${wordsOf(text)}`);
   }
-  if (!response.ok) throw new Rejected(`${service} answered ${response.status}: ${text.slice(0, 500)}`);
+  if (!response.ok) throw new Rejected(`${NAMES[service]} answered ${response.status}: ${wordsOf(text)}`);
   return JSON.parse(text) as Answer;
 }

@@ -31,6 +31,8 @@ export interface Services {
   readonly env: Environment;
   readonly payments: string;
   readonly shop: string;
+  /** Told of the worker that one story kills, so that it is not left alive when the story is cut short. */
+  readonly onDoomed: (worker: ChildProcess) => void;
 }
 
 const PATIENCE_MS = 60_000;
@@ -64,6 +66,7 @@ async function tellKilled(services: Services): Promise<void> {
   const match = 'ORD-1003';
   await control(services.payments, 'faults', { match, answer: 'hold' });
   const doomed = startPart('worker', services.env);
+  services.onDoomed(doomed);
   try {
     await messageWith(doomed, 'ready');
     await start(doomed, STORIES.killed);

@@ -17,16 +17,19 @@ mkdirSync(demoDir, { recursive: true });
 
 const services: ChildProcess[] = [];
 let worker: ChildProcess | undefined;
+let doomed: ChildProcess | undefined;
 let stopping = false;
 
 async function stop(code: number): Promise<void> {
   if (stopping) return;
   stopping = true;
+  // It is there to be killed: were it asked to hand over, it would wait for the refund's answer, which is held back.
+  doomed?.kill('SIGKILL');
   if (worker !== undefined) {
     worker.kill('SIGTERM');
     await exitOf(worker);
   }
-  for (const service of services) service.kill('SIGTERM');
+  for (const service of services) if (service.connected) service.disconnect();
   await Promise.all(services.map(exitOf));
   process.exit(code);
 }
@@ -54,6 +57,10 @@ async function startServices(): Promise<Services> {
   return {
     payments,
     shop,
+    onDoomed: (child) => {
+      doomed = child;
+      if (stopping) child.kill('SIGKILL');
+    },
     env: {
       RERAIL_DEMO_PAYMENTS_URL: payments,
       RERAIL_DEMO_MAIL_URL: mail,

@@ -8,6 +8,10 @@ import { type StartOptions, startWorker } from '@/lib/sdk/index';
 const consoleUrl = process.env['RERAIL_CONSOLE_URL'];
 if (consoleUrl === undefined) throw new Error('RERAIL_CONSOLE_URL is not set');
 
+// The whole group may be signalled, and then the supervisor signals us too: the second time must not end us in the
+// middle of a hand-over. SIGINT is the supervisor's to carry out.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
+
 const worker = await startWorker({
   console: consoleUrl,
   agents: [new URL('./refund-desk.mjs', import.meta.url)],

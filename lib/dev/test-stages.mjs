@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { findChromium } from './chromium.mjs';
 import { countPlaywright, countVitest, one, sum } from './counts.mjs';
 import { tryFreshClone } from './fresh-clone.mjs';
@@ -22,7 +23,8 @@ const report = (name) => {
   return file;
 };
 
-const vitest = (name, config) => async () => {
+/** `figures`: which lines of the output are printed although everything passed. */
+const vitest = (name, config, figures) => async () => {
   const file = report(name);
   const args = [
     'run',
@@ -32,8 +34,13 @@ const vitest = (name, config) => async () => {
     '--reporter=json',
     `--outputFile.json=${file}`,
   ];
-  return countVitest(file, await runCommand(bin('vitest'), args));
+  const done = await runCommand(bin('vitest'), args);
+  const lines = figures === undefined ? [] : stripVTControlCharacters(done.output).split('\n');
+  return { ...countVitest(file, done), figures: lines.filter((line) => figures?.test(line)) };
 };
+
+/** What the kill matrix tried and found, by test file. */
+const KILLS = /^(kill points \d|predicted against executed:|runs \d|refusals:)/;
 
 async function build() {
   try {
@@ -82,7 +89,7 @@ const CHECKS = [
 ];
 const REST = [
   { name: 'build', run: build },
-  { name: 'kill matrix', run: vitest('kill', 'lib/testing/chaos/vitest.config.ts') },
+  { name: 'kill matrix', run: vitest('kill', 'lib/testing/chaos/vitest.config.ts', KILLS) },
   { name: 'journeys in Chromium', run: journeys },
 ];
 const FRESH_CLONE = { name: 'fresh clone', run: tryFreshClone };
@@ -114,6 +121,7 @@ async function runStage(stage) {
   console.log(`— ${stage.name}`);
   const counts = await stage.run();
   if (counts.detail && (counts.failed > 0 || counts.skipped > 0)) console.log(counts.detail.trimEnd());
+  for (const line of counts.figures ?? []) console.log(`  ${line}`);
   const { passed, failed, skipped } = counts;
   console.log(
     `  ${stage.name}: ${passed} passed, ${failed} failed, ${skipped} skipped in ${seconds(performance.now() - began)}`,

@@ -32,6 +32,7 @@ export type Verification<Result> =
   | { readonly outcome: 'did-not-happen' }
   | { readonly outcome: 'unknown'; readonly note?: string };
 
+/** How a tool is declared; what is left out has the default that is named beside it. */
 export interface ToolOptions<Args, Result> {
   readonly effect: ToolEffect;
   /** The downstream honours `idempotencyKey`. An external tool with neither this nor `verify` is unguarded. */
@@ -81,6 +82,7 @@ export interface Message {
   readonly [member: string]: unknown;
 }
 
+/** A model's answer to one request: it is recorded whole, and returned on every resume and replay. */
 export interface LlmReply {
   readonly message: Message;
   readonly usage?: {
@@ -91,6 +93,7 @@ export interface LlmReply {
   readonly finish?: string;
 }
 
+/** Speaks to one provider. Throw `Unavailable`, `Rejected` or `NotSent` where that is known. */
 export interface LlmClient {
   /** Asks a model once. `onText` takes streamed text, which is kept if the stream breaks and never reused. */
   complete(
@@ -99,6 +102,7 @@ export interface LlmClient {
   ): Promise<LlmReply>;
 }
 
+/** A model that states may ask, by its name in `AgentOptions.llms`. */
 export interface Llm {
   readonly client: LlmClient;
   readonly model: string;
@@ -108,6 +112,7 @@ export interface Llm {
   readonly retries?: number;
 }
 
+/** One state of the machine, and the code of its visits. */
 export interface AgentState {
   /** Names of the states that may follow. */
   readonly to: readonly string[];
@@ -120,6 +125,7 @@ export interface AgentState {
   readonly run: (ctx: Context) => Promise<unknown>;
 }
 
+/** How an agent is declared: its machine, and everything that it may reach. */
 export interface AgentOptions {
   readonly name: string;
   readonly initial: string;
@@ -145,6 +151,7 @@ export interface Agent {
   readonly autoVerify: boolean;
 }
 
+/** What a person is asked. */
 export interface Question {
   readonly prompt: string;
   /** JSON Schema of the answer; the console makes a form of it. */
@@ -178,6 +185,10 @@ export interface Context {
   readonly input: unknown;
   /** Calls a tool that the state declares. A final failure rejects with `StepFailed`. */
   tool<Result = unknown>(name: string, args?: unknown): Promise<Result>;
+  /**
+   * Asks a model. Messages of the conversation that the request's `messages` begins with are not recorded again, nor is
+   * the reply's `message` when it is appended to the conversation as it is.
+   */
   llm(name: string, request: unknown): Promise<LlmReply>;
   /** Calls a `read` tool and records it as a retrieval. */
   retrieve<Result = unknown>(name: string, args?: unknown): Promise<Result>;
@@ -208,6 +219,7 @@ export interface Context {
 /** How an attempt ended without a result. Only `rejected` and `not-sent` are definite. */
 export type FailureKind = 'timeout' | 'unavailable' | 'rejected' | 'not-sent' | 'error';
 
+/** How a worker is started. Times are in milliseconds. */
 export interface WorkerOptions {
   /** The console's address, `http://127.0.0.1:3000`. */
   readonly console: string | URL;
@@ -233,16 +245,21 @@ export interface WorkerOptions {
   readonly onPoint?: (point: string) => void;
 }
 
+/** How a run is started. */
 export interface StartOptions {
   readonly input?: unknown;
   readonly runId?: string;
   readonly tags?: readonly string[];
 }
 
+/** A worker that takes runs. */
 export interface Worker {
   readonly workerId: string;
   /** Creates a run and executes it here. Resolves once the run is recorded. */
   start(agent: string, options?: StartOptions): Promise<{ readonly runId: string }>;
-  /** Hands over every run: abandons reads, waits for effects in flight, flushes, releases. */
+  /**
+   * Hands over every run: abandons reads, waits for effects in flight, flushes, releases. A console that cannot be
+   * reached is waited for five seconds; the runs are then left as they are, to be resumed once their leases lapsed.
+   */
   stop(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import { epochMs, questionId } from '../core/events/ids';
 import type { Disposition } from '../core/planner/plan';
 import type { Effects } from './effects';
-import { found } from './load-run';
-import { callFields, isEffect, type Operation } from './operation';
+import { type CachedOutcome, found } from './load-run';
+import { callFields, isEffect, type Operation, reusedError } from './operation';
 import type { Outcomes } from './outcomes';
 import { evaluate } from './pure';
 import type { Reads } from './reads';
@@ -37,7 +37,7 @@ export class Calls {
 
   /** A call without a record. */
   begin(op: Operation): void {
-    const { session, hold, outcomes, stops, effects } = this.deps;
+    const { session, hold, stops, effects } = this.deps;
     if (hold.isStopped() || op.arrived || op.scope.over) return;
     const { plan } = session.claim ?? {};
     if (
@@ -49,24 +49,9 @@ export class Calls {
       return;
     }
     const cached = session.cache.get(op.key);
-    if (
-      cached !== undefined &&
-      cached.inputDigest === op.inputDigest &&
-      !isEffect(op) &&
-      op.effect !== 'pure'
-    ) {
-      hold.push({
-        event: {
-          kind: 'step.reused',
-          ...callFields(op),
-          sourceRunId: cached.runId,
-          sourceSeq: cached.event.seq,
-          result: cached.value.ref,
-        },
-        payloads: [op.input, cached.value],
-      });
-      outcomes.settle(op, { ok: true, value: cached.value });
-    } else if (isEffect(op)) effects.begin(op);
+    const isReusable = cached?.inputDigest === op.inputDigest && (!isEffect(op) || effects.failedForGood(op));
+    if (cached !== undefined && isReusable) this.reuse(op, cached);
+    else if (isEffect(op)) effects.begin(op);
     else this.execute(op);
   }
 
@@ -86,6 +71,15 @@ export class Calls {
         else this.askPerson(op);
       },
     };
+  }
+
+  private reuse(op: Operation, { runId, event, outcome }: CachedOutcome): void {
+    const answer = outcome.ok ? { result: outcome.value.ref } : { error: reusedError(outcome) };
+    this.deps.hold.push({
+      event: { kind: 'step.reused', ...callFields(op), sourceRunId: runId, sourceSeq: event.seq, ...answer },
+      payloads: outcome.ok ? [op.input, outcome.value] : [op.input],
+    });
+    this.deps.outcomes.settle(op, outcome);
   }
 
   private execute(op: Operation): void {

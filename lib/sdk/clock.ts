@@ -33,6 +33,7 @@ const { now, mono, random, uuid }: Originals = kept ?? {
   uuid: crypto.randomUUID.bind(crypto),
 };
 
+/** The machine's own. */
 export const systemClock: Clock = {
   now,
   mono,

@@ -36,6 +36,13 @@ export function differenceOf(
     ref === undefined || now === undefined
       ? ref === now
       : ref.sha256 === now.ref.sha256 || equalTexts(texts.get(ref.sha256), now);
+  if (asked.kind === 'run.failed' && recorded.kind === 'run.completed') {
+    return differ(
+      'result',
+      `The run was recorded as completing; now it fails with “${asked.error.message}”`,
+      recorded.result,
+    );
+  }
   if (recorded.kind !== asked.kind) {
     return differ('kind', `${key} was recorded as ${recorded.kind}; the code now does ${asked.kind}`);
   }

@@ -59,13 +59,16 @@ export class ConsoleEvents {
     if (event.kind === 'question.answered') {
       const op = this.waiting(event.stepKey);
       if (op !== undefined)
-        void loadTexts(session.port, [event.value]).then((texts) =>
-          hold.guard(() => outcomes.complete(op, found(texts, event.value), {})),
+        hold.background(
+          loadTexts(session.port, [event.value]).then((texts) =>
+            hold.guard(() => outcomes.complete(op, found(texts, event.value), {})),
+          ),
         );
     } else if (event.kind === 'effect.verified' || event.kind === 'effect.decided') {
       const op = this.waiting(event.stepKey);
-      if (op !== undefined && isEffect(op)) void effects.onConsole(op, event);
-    } else if (event.kind === 'command.accepted' && event.mode === 'verify') void this.verify(event);
+      if (op !== undefined && isEffect(op)) hold.background(effects.onConsole(op, event));
+    } else if (event.kind === 'command.accepted' && event.mode === 'verify')
+      hold.background(this.verify(event));
   }
 
   private waiting(key: string): Operation | undefined {
@@ -78,13 +81,14 @@ export class ConsoleEvents {
     if (command.stepKey === undefined) return;
     const { hold, effects } = this.deps;
     const op = this.waiting(command.stepKey);
-    if (op !== undefined && isEffect(op)) await effects.verifyFor(op, command.commandId);
+    const asked = op !== undefined && isEffect(op);
+    if (asked) await effects.verifyFor(op, command.commandId);
     hold.guard(() =>
       hold.push({
         event: {
           kind: 'command.ended',
           commandId: command.commandId,
-          outcome: op === undefined ? 'refused' : 'done',
+          outcome: asked ? 'done' : 'refused',
         },
       }),
     );

@@ -1,12 +1,12 @@
 import { stepKey } from '../core/events/ids';
 import type { NewEvent } from '../core/events/run-event';
+import { pointerTo } from '../core/shared/json-pointer';
 import type { Context, LlmReply, Message, Messages, Question, Tool, Variables } from './api';
 import { AgentCodeError } from './errors';
 import type { Work } from './operation';
 import type { RunSession } from './run-session';
 import type { Scope } from './scope';
 import { read, store } from './values';
-import { pointerTo } from './view';
 
 /** What agent code sees: one for each scope, so that keys are minted where they belong. */
 export class ContextOfScope implements Context {

@@ -30,7 +30,7 @@ export function defineAgent(options: AgentOptions): Agent {
 }
 
 /** True for what `defineAgent` of this or another copy of the SDK made. */
-export const isAgent = (value: unknown): value is Agent =>
+const isAgent = (value: unknown): value is Agent =>
   typeof value === 'object' && value !== null && AGENT in value;
 
 /** Every agent that a module exports, by name. Throws where two have one name. */

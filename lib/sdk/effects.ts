@@ -13,6 +13,7 @@ import { read, type Stored, store } from './values';
 /** How often the ledger is read again while another run of the lineage has the effect in flight. */
 const LOOK_AGAIN_MS = 250;
 
+/** What carrying out effects needs from the session. */
 export interface EffectsDeps {
   readonly hub: Hub;
   readonly lease: HeldLease;
@@ -90,6 +91,16 @@ export class Effects {
     this.attempt(op);
   }
 
+  /** Its last attempt surely did nothing, and no run of the lineage has sent it since. */
+  failedForGood(op: EffectOperation): boolean {
+    const last = this.entriesOf(op).at(-1);
+    return (
+      last === undefined ||
+      last.status === 'failed' ||
+      (op.effect === 'idempotent' && last.status === 'intended')
+    );
+  }
+
   /** A recorded call without an outcome: what its row in the ledger says is to be done. */
   standingOf(op: EffectOperation): Standing {
     const { hub } = this.deps;
@@ -99,7 +110,7 @@ export class Effects {
     if (entry.status === 'confirmed') {
       return {
         disposition: op.effect === 'external' ? 'skip' : 'reuse',
-        act: () => void this.completeFrom(op, entry),
+        act: () => hub.background(this.completeFrom(op, entry)),
       };
     }
     if (entry.status === 'failed') {
@@ -139,22 +150,26 @@ export class Effects {
   }
 
   private waitForOwner(op: EffectOperation, entry: LedgerEntry): void {
-    // While the other run is at it the answer may come any moment; in doubt there, a person has to act first.
-    op.running = entry.status === 'intended';
-    this.deps.hub.suspend(op, 'blocked');
-    if (entry.status === 'intended') this.again(op, LOOK_AGAIN_MS);
+    // While the other run is at it the answer may come any moment; once its call cannot settle any more, or is in
+    // doubt, somebody has to act there first.
+    const { hub } = this.deps;
+    op.running = entry.status === 'intended' && hub.clock.now() < entry.askAgainAt;
+    hub.suspend(op, 'blocked');
+    if (op.running) this.again(op, LOOK_AGAIN_MS);
   }
 
   private again(op: EffectOperation, ms: number): void {
     const { hub } = this.deps;
     hub.clock.after(ms, () => {
-      void this.refresh().then(() =>
-        hub.guard(() => {
-          if (hub.isStopped() || op.arrived) return;
-          op.running = false;
-          if (op.intended) this.standingOf(op).act();
-          else this.begin(op);
-        }),
+      hub.background(
+        this.refresh().then(() =>
+          hub.guard(() => {
+            if (hub.isStopped() || op.arrived) return;
+            op.running = false;
+            if (op.intended) this.standingOf(op).act();
+            else this.begin(op);
+          }),
+        ),
       );
     });
   }
@@ -163,23 +178,23 @@ export class Effects {
   private fromLedger(op: EffectOperation, entry: LedgerEntry): void {
     const { hub } = this.deps;
     op.running = true;
-    void this.resultOf(entry).then((value) =>
-      hub.guard(() => {
-        const event = {
-          ...callFields(op),
-          sourceRunId: entry.runId,
-          sourceSeq: entry.intentSeq,
-          result: value.ref,
-          ...(entry.receipt === undefined || op.effect !== 'external' ? {} : { receipt: entry.receipt }),
-        };
-        hub.push({
-          event:
-            op.effect === 'external' ? { kind: 'step.skipped', ...event } : { kind: 'step.reused', ...event },
-          payloads: [op.input, value],
-        });
-        hub.settle(op, { ok: true, value });
-      }),
-    );
+    const answer = (value: Stored) => {
+      if (hub.isStopped() || op.arrived || op.scope.over) return;
+      const event = {
+        ...callFields(op),
+        sourceRunId: entry.runId,
+        sourceSeq: entry.intentSeq,
+        result: value.ref,
+        ...(entry.receipt === undefined || op.effect !== 'external' ? {} : { receipt: entry.receipt }),
+      };
+      hub.push({
+        event:
+          op.effect === 'external' ? { kind: 'step.skipped', ...event } : { kind: 'step.reused', ...event },
+        payloads: [op.input, value],
+      });
+      hub.settle(op, { ok: true, value });
+    };
+    hub.background(this.resultOf(entry).then((value) => hub.guard(() => answer(value))));
   }
 
   /** The call is recorded and the ledger has its result: verified, decided, or confirmed by a late worker. */
@@ -229,6 +244,7 @@ export class Effects {
       verifiable: tool.verify !== undefined,
     };
     op.askAgainAt = sendBy.wall + tool.timeoutMs + tool.settlesWithinMs;
+    let isPlaced = false;
     hub.point('effect:before-intent');
     if (op.effect === 'external') hub.checkpoint('before-effect');
     hub.push({
@@ -236,10 +252,16 @@ export class Effects {
       payloads: [op.input],
       onPlaced: (at) => {
         op.intentSeq = at;
+        isPlaced = true;
       },
     });
     const attempt = op.attempt;
-    void hub.durable().then(() => hub.guard(() => this.send(op, tool, attempt)));
+    // An intent that the lineage refused is never placed, and nothing leaves for it.
+    hub.background(
+      hub.durable().then(() => {
+        if (isPlaced) hub.guard(() => this.send(op, tool, attempt));
+      }),
+    );
   }
 
   private keyOf(op: EffectOperation): string {
@@ -271,6 +293,7 @@ export class Effects {
     };
     const cancelTimer = hub.clock.after(tool.timeoutMs, () => {
       abort.abort(new DOMException(`no answer within ${tool.timeoutMs} ms`, 'TimeoutError'));
+      hub.flights.delete(op);
       hub.guard(() => this.timedOut(op, tool, attempt));
     });
     hub.flights.add(op);
@@ -391,7 +414,9 @@ export class Effects {
     op.running = false;
     if (this.deps.autoVerify && this.deps.toolOf(op).verify !== undefined) {
       op.suspended = undefined;
-      hub.later(op, Math.max(0, (op.askAgainAt ?? 0) - hub.clock.now()), () => void this.probeByItself(op));
+      hub.later(op, Math.max(0, (op.askAgainAt ?? 0) - hub.clock.now()), () =>
+        hub.background(this.probeByItself(op)),
+      );
       return;
     }
     hub.suspend(op, 'in-doubt');
@@ -404,14 +429,7 @@ export class Effects {
       if (op.arrived || op.intentSeq !== intentSeq) return;
       this.pushVerified(op, answer, undefined);
       if (answer.outcome === 'unknown') this.deps.hub.suspend(op, 'in-doubt');
-      else
-        void this.deps.hub
-          .durable()
-          .then(() =>
-            this.deps.hub.guard(() =>
-              this.resolved(op, intentSeq, answer.outcome, answer.result, answer.receipt),
-            ),
-          );
+      else this.resolvedOnceDurable(op, intentSeq, answer);
     });
   }
 
@@ -421,14 +439,16 @@ export class Effects {
     const answer = await this.ask(op);
     this.deps.hub.guard(() => {
       this.pushVerified(op, answer, commandId);
-      void this.deps.hub
-        .durable()
-        .then(() =>
-          this.deps.hub.guard(() =>
-            this.resolved(op, intentSeq, answer.outcome, answer.result, answer.receipt),
-          ),
-        );
+      this.resolvedOnceDurable(op, intentSeq, answer);
     });
+  }
+
+  private resolvedOnceDurable(op: EffectOperation, intentSeq: Seq | undefined, answer: ProbeAnswer): void {
+    const { hub } = this.deps;
+    const { outcome, result, receipt } = answer;
+    hub.background(
+      hub.durable().then(() => hub.guard(() => this.resolved(op, intentSeq, outcome, result, receipt))),
+    );
   }
 
   private ask(op: EffectOperation): Promise<ProbeAnswer> {

@@ -8,6 +8,7 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
+/** Where the console is, and how to speak to it. */
 export interface HttpClientOptions {
   readonly base: URL;
   readonly token: string | undefined;
@@ -15,6 +16,7 @@ export interface HttpClientOptions {
   readonly warn: (warning: string) => void;
 }
 
+/** One request; whoever answers must take it twice without harm. */
 export interface HttpAsk {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;

@@ -3,7 +3,16 @@ import type { PayloadRef } from '../core/events/payload';
 import type { RunEvent } from '../core/events/run-event';
 import type { Machine } from '../core/machine/machine';
 import type { HttpAnswer, HttpAsk, HttpClient } from './http-client';
-import type { AppendReply, Batch, Claim, Held, JournalPort, LedgerEntry, StateView } from './journal-port';
+import type {
+  AboutRun,
+  AppendReply,
+  Batch,
+  Claim,
+  Held,
+  JournalPort,
+  LedgerEntry,
+  StateView,
+} from './journal-port';
 import { type Stored, storedText } from './values';
 
 /** The console refused a request for good: a bug of ours, or a version that does not fit. */
@@ -135,12 +144,12 @@ export class HttpJournal implements JournalPort {
     });
   }
 
-  async agentOf(runId: RunId): Promise<{ readonly agent: string; readonly root: RunId }> {
-    const { agent, lineage } = await this.json<{
-      readonly agent: string;
-      readonly lineage: { readonly root: RunId };
-    }>({ method: 'GET', path: `/api/v1/runs/${seg(runId)}` });
-    return { agent, root: lineage.root };
+  async aboutRun(runId: RunId): Promise<AboutRun> {
+    const { agent, lineage, line } = await this.json<WireRun>({
+      method: 'GET',
+      path: `/api/v1/runs/${seg(runId)}`,
+    });
+    return { agent, root: lineage.root, isFork: lineage.parent?.mode === 'fork', line };
   }
 
   async state(runId: RunId, at?: Seq): Promise<StateView> {
@@ -223,6 +232,11 @@ export class HttpJournal implements JournalPort {
   }
 }
 
+interface WireRun {
+  readonly agent: string;
+  readonly lineage: { readonly root: RunId; readonly parent: { readonly mode: string } | null };
+  readonly line: number;
+}
 interface WireState {
   readonly seq: Seq;
   readonly visit: StateView['visit'] | null;

@@ -17,7 +17,7 @@ export interface Hub {
   readonly runId: RunId;
   readonly clock: Clock;
   readonly backoff: { readonly baseMs: number; readonly capMs: number };
-  /** Calls that have left and are not answered. */
+  /** Effects that have left and are neither answered nor timed out. */
   readonly flights: Set<Operation>;
   /** Nothing may be done for this run here any more. */
   isStopped(): boolean;
@@ -27,6 +27,8 @@ export interface Hub {
   isHalted(): boolean;
   /** Runs `fn` unless stopped; swallows the unwinding of a stopped run, and takes anything else as a bug. */
   guard(fn: () => void): void;
+  /** Work that nobody waits for: where it fails, that is a bug, unless the run is given up here by then. */
+  background(work: Promise<unknown>): void;
   point(name: string): void;
   push(draft: Draft): void;
   durable(): Promise<void>;

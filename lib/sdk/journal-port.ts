@@ -11,6 +11,7 @@ import type { Stored } from './values';
  * up (the worker stops); while the home cannot be reached they wait and try again.
  */
 
+/** A hold on a run, as the home granted it. */
 export interface Held {
   readonly leaseId: string;
   readonly runId: RunId;
@@ -19,6 +20,7 @@ export interface Held {
   readonly headSeq: Seq;
 }
 
+/** Why a run is to be taken up. */
 export type ClaimReason =
   | 'resume'
   | 'rewind'
@@ -50,12 +52,14 @@ export interface PlanToCheck {
   };
 }
 
+/** A run that was claimed, and the order that it carries out. */
 export interface Claim extends Held {
   readonly reason: ClaimReason;
   readonly command?: Order;
   readonly plan?: PlanToCheck;
 }
 
+/** Events that are stored together or not at all. */
 export interface Batch {
   readonly epoch: Epoch;
   /** 1, 2, 3 … in the epoch. */
@@ -65,6 +69,7 @@ export interface Batch {
   readonly payloads: readonly Stored[];
 }
 
+/** Why a batch was not stored. */
 export type AppendProblem =
   | { readonly kind: 'stale-epoch' }
   | {
@@ -76,6 +81,7 @@ export type AppendProblem =
   | { readonly kind: 'unknown-payloads' }
   | { readonly kind: 'refused'; readonly detail: string };
 
+/** `others`: what the console appended after `seenSeq`. */
 export type AppendReply =
   | { readonly ok: true; readonly firstSeq: Seq; readonly headSeq: Seq; readonly others: readonly RunEvent[] }
   | { readonly ok: false; readonly problem: AppendProblem };
@@ -114,6 +120,17 @@ export interface LedgerEntry {
   readonly receipt: string | undefined;
 }
 
+/** What a worker needs to know of a run before it takes it up. */
+export interface AboutRun {
+  readonly agent: string;
+  /** First run of its lineage. */
+  readonly root: RunId;
+  readonly isFork: boolean;
+  /** Rewinds so far. */
+  readonly line: number;
+}
+
+/** The journal's home as a worker sees it. */
 export interface JournalPort {
   putMachine(digest: MachineDigest, machine: Machine): Promise<void>;
   create(ask: {
@@ -152,8 +169,7 @@ export interface JournalPort {
       readonly receipt?: string;
     },
   ): Promise<void>;
-  /** The run's agent, and the first run of its lineage. */
-  agentOf(runId: RunId): Promise<{ readonly agent: string; readonly root: RunId }>;
+  aboutRun(runId: RunId): Promise<AboutRun>;
   state(runId: RunId, at?: Seq): Promise<StateView>;
   /** The journal in (after, upTo], ascending, abandoned parts included. */
   events(runId: RunId, after: Seq, upTo: Seq): Promise<readonly RunEvent[]>;

@@ -15,6 +15,7 @@ export interface Draft {
   readonly onPlaced?: (seq: Seq) => void;
 }
 
+/** What the writing end needs from the hold that it is part of. */
 export interface WriterDeps {
   readonly port: JournalPort;
   readonly held: Held;
@@ -26,6 +27,8 @@ export interface WriterDeps {
   readonly onOthers: (others: readonly RunEvent[]) => void;
   /** Another epoch holds the run, or it has ended: nothing more can be written. */
   readonly onFenced: (why: string) => void;
+  /** The home takes none of it, for a reason that is a bug of ours; what was not written stays unwritten. */
+  readonly onRefused: (why: string) => void;
   /** An intent was refused, since the lineage has the effect already. Its event is not sent again. */
   readonly onEffectExists: (refused: NewEvent) => void;
 }
@@ -105,7 +108,13 @@ export class JournalWriter {
     if (this.fenced || this.sending || this.buffer.length === 0) return;
     this.sending = true;
     this.batch++;
-    void this.send(this.cut());
+    this.sendOn(this.cut());
+  }
+
+  private sendOn(drafts: readonly Draft[]): void {
+    this.send(drafts).catch((error: unknown) => {
+      if (!this.fenced) this.refusedForGood(String(error));
+    });
   }
 
   private cut(): readonly Draft[] {
@@ -170,11 +179,11 @@ export class JournalWriter {
       case 'unknown-payloads':
         // The home swept or never had what it was thought to have: everything is sent again.
         if (this.known.size === 0) {
-          this.fence('the journal refuses payloads that it was given');
+          this.refusedForGood('the journal refuses payloads that it was given');
           return;
         }
         this.known.clear();
-        void this.send(drafts);
+        this.sendOn(drafts);
         return;
       case 'effect-exists': {
         const refused = drafts.find(
@@ -183,14 +192,14 @@ export class JournalWriter {
         );
         const rest = drafts.filter((draft) => draft !== refused);
         if (refused === undefined) {
-          this.fence(`the journal refused an effect that was not sent: ${problem.stepKey}`);
+          this.refusedForGood(`the journal refused an effect that was not sent: ${problem.stepKey}`);
           return;
         }
         this.pushed--;
         this.waiters = this.waiters.map((waiter) => ({ ...waiter, count: waiter.count - 1 }));
         this.deps.onEffectExists(refused.event);
         if (rest.length > 0) {
-          void this.send(rest);
+          this.sendOn(rest);
           return;
         }
         this.sending = false;
@@ -200,7 +209,7 @@ export class JournalWriter {
         return;
       }
       case 'refused':
-        this.fence(problem.detail);
+        this.refusedForGood(problem.detail);
     }
   }
 
@@ -213,6 +222,11 @@ export class JournalWriter {
   private fence(why: string): void {
     this.fenced = true;
     this.deps.onFenced(why);
+  }
+
+  private refusedForGood(why: string): void {
+    this.fenced = true;
+    this.deps.onRefused(why);
   }
 
   /** False where a test's kill point stopped this worker. */

@@ -3,6 +3,7 @@ import type { RunEvent } from '../core/events/run-event';
 import type { Clock } from './clock';
 import type { Held, JournalPort } from './journal-port';
 
+/** What keeping a lease needs from the hold that it is part of. */
 export interface LeaseDeps {
   readonly port: JournalPort;
   readonly held: Held;
@@ -20,6 +21,7 @@ export interface Instants {
   readonly mono: number;
 }
 
+/** Now, on both clocks. */
 export const instants = (clock: Clock): Instants => ({ wall: clock.now(), mono: clock.mono() });
 
 /** A beat at least this often, so that answers and orders for a held run are heard soon. */
@@ -71,8 +73,9 @@ export class HeldLease {
     const answer = await port
       .heartbeat(held, this.deps.seenSeq(), this.stopped.signal)
       .catch((error: unknown) => {
-        if (this.stopped.signal.aborted) return 'stopped' as const;
-        throw error;
+        // Refused for good: whatever holds the run, it is not this lease.
+        if (!this.stopped.signal.aborted) this.deps.onFenced(String(error));
+        return 'stopped' as const;
       });
     if (answer === 'stopped' || this.stopped.signal.aborted) return;
     if (answer === undefined) {

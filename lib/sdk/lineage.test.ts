@@ -3,7 +3,7 @@ import type { RunEvent } from '@/lib/core/events/run-event';
 import { end, eventsOf, stages } from '@/lib/testing/sdk-stage';
 import type { Agent, Context, Tool } from './api';
 import { defineAgent } from './define-agent';
-import { Rejected } from './errors';
+import { Rejected, StepFailed } from './errors';
 
 const stage = stages();
 const { seen, begin, answer, names } = stage;
@@ -15,7 +15,7 @@ const llms = (answers: (n: number) => string) => {
       model: 'm',
       client: {
         complete: async () => {
-          (stage.outside as { name: string }[]).push({ name: 'llm' });
+          stage.outside.push({ name: 'llm', key: undefined, args: undefined });
           return { message: { role: 'assistant', content: answers(++n) } };
         },
       },
@@ -78,7 +78,7 @@ describe('a fork with edits', () => {
     await ctx.tool('check', { limit: ctx.vars.get('limit') });
     const sum = await ctx.compute('sum', { limit: ctx.vars.get('limit') }, ({ limit }) => Number(limit) + 1);
     ctx.vars.set('total', sum);
-    const ok = await ctx.ask('ok', { prompt: message.content });
+    const ok = await ctx.ask('ok', { prompt: String(message.content) });
     ctx.checkpoint();
     await ctx.tool('pay', { order: ctx.vars.get('order'), ok });
   };
@@ -119,7 +119,9 @@ describe('a fork with edits', () => {
         sourceSeq: seqOf(stepKey),
       })),
     );
-    expect(eventsOf(own(events), 'step.skipped')).toMatchObject([{ stepKey: 'work#1/pay#1', sourceRunId: 'r' }]);
+    expect(eventsOf(own(events), 'step.skipped')).toMatchObject([
+      { stepKey: 'work#1/pay#1', sourceRunId: 'r' },
+    ]);
     const run = await stage.lab.deps.store.run(id);
     const total = run?.state.variables['total'];
     expect(total && (await stage.lab.payload(total.sha256))).toBe(51);
@@ -180,27 +182,50 @@ describe('a fork with edits', () => {
     expect(saw[2]).toEqual(saw[1]);
   });
 
-  test('gives a recorded failure again at equal input, of a read as of an effect: nothing is sent', async () => {
+  test('gives a recorded failure again at equal input, of a read as of an effect, and so does its resume: nothing is sent', async () => {
     const no = () => Promise.reject(new Rejected('no'));
-    const fails = async (ctx: Context) => {
-      const said: string[] = [];
-      for (const name of ['look', 'pay'])
+    const down = () => Promise.reject(Object.assign(new Error('gone'), { code: 'ECONNRESET' }));
+    const work = async (ctx: Context) => {
+      const said: unknown[] = [];
+      for (const name of ['look', 'list', 'pay']) {
         said.push(
-          await ctx.tool<string>(name, {}).catch((error: Error) => `${error.name}: ${error.message}`),
+          await ctx.tool(name, {}).catch((error: unknown) => {
+            if (!(error instanceof StepFailed)) throw error;
+            return [error.type, error.failure, error.message];
+          }),
         );
+      }
       ctx.vars.set('said', said);
+      await ctx.tool('check', { limit: ctx.vars.get('limit') });
       ctx.checkpoint();
     };
-    await begin(desk({ look: seen('look', { effect: 'read', answer: no }), pay: external('pay', { answer: no }) }, fails));
+    await begin(
+      desk(
+        {
+          look: seen('look', { effect: 'read', answer: no }),
+          list: seen('list', { effect: 'read', retries: 0, answer: down }),
+          pay: external('pay', { answer: no }),
+          check: seen('check', { effect: 'read', answer: async (n) => (n === 2 ? no() : n) }),
+        },
+        work,
+      ),
+    );
     await completes('r');
     const before = names().length;
-    const from = await asked();
-    const plan = await stage.lab.order('r', 'fork', from, { edits: [{ path: '/variables/limit', value: 1 }] });
-    await completes(plan);
-    expect(after(before)).toEqual([]);
-    const run = await stage.lab.deps.store.run(plan);
-    const said = run?.state.variables['said'];
-    expect(said && (await stage.lab.payload(said.sha256))).toEqual(['StepFailed: no', 'StepFailed: no']);
+    const edits = [{ path: '/variables/limit', value: 1 }];
+    const id = await stage.lab.order('r', 'fork', await asked(), { edits });
+    await stage.lab.until(id, (status, _events, held) => status === 'failed' && !held);
+    await stage.lab.order(id, 'resume');
+    await completes(id);
+    expect(after(before)).toEqual(['check', 'check']);
+    for (const run of ['r', id]) {
+      const said = (await stage.lab.deps.store.run(run as never))?.state.variables['said'];
+      expect(said && (await stage.lab.payload(said.sha256))).toEqual([
+        ['Rejected', 'rejected', 'no'],
+        ['Error', 'unavailable', 'gone'],
+        ['Rejected', 'rejected', 'no'],
+      ]);
+    }
   });
 
   test('keeps its edits and the results to reuse across a question and a lost worker', async () => {
@@ -260,7 +285,7 @@ describe('a fork without edits', () => {
       { stepKey: 'work#1/pay#1' },
       { stepKey: 'work#1/pay#2', sourceRunId: 'r', result: { codec: 'json' } },
     ]);
-    expect(eventsOf(await stage.lab.events('r'), 'step.completed').length).toBe(9);
+    expect(eventsOf(await stage.lab.events('r'), 'step.completed').length).toBe(8);
   });
 });
 
@@ -282,46 +307,72 @@ describe('two live runs of one lineage', () => {
     return id;
   };
 
-  test('that race for one external effect send it once: the other uses that record', async () => {
-    let lost = 0;
-    for (let seed = 1; seed <= 25; seed++) {
-      const id = await race(seed, external('pay'));
-      await completes('r');
-      await completes(id);
-      expect({ seed, sent: names().filter((name) => name === 'pay') }).toEqual({ seed, sent: ['pay'] });
-      const skipped = [...(await stage.lab.events('r')), ...(await stage.lab.events(id))].filter(
-        ({ kind }) => kind === 'step.skipped',
-      );
-      expect(skipped).toMatchObject([{ stepKey: 'work#1/pay#1', result: { codec: 'json' } }]);
-      lost += skipped.length;
-      const paid = await Promise.all(
-        ['r', id].map(async (one) => (await stage.lab.deps.store.run(one as never))?.state.variables['paid']?.sha256),
-      );
-      expect(paid[0]).toBe(paid[1]);
-    }
-    expect(lost).toBe(25);
-  });
+  test.each([
+    { effect: 'external', kind: 'step.skipped' },
+    { effect: 'idempotent', kind: 'step.reused' },
+  ] as const)(
+    'that race for one $effect effect send it once: the other uses that record',
+    async ({ effect, kind }) => {
+      for (let seed = 1; seed <= 25; seed++) {
+        const id = await race(seed, seen('pay', { effect, keyed: true }));
+        await completes('r');
+        await completes(id);
+        expect({ seed, sent: names().filter((name) => name === 'pay') }).toEqual({ seed, sent: ['pay'] });
+        const journals = [await stage.lab.events('r'), await stage.lab.events(id)].flat();
+        const answered = eventsOf(journals, kind).filter(({ stepKey }) => stepKey === 'work#1/pay#1');
+        expect(answered).toMatchObject([{ result: { codec: 'json' } }]);
+        const paid = await Promise.all(
+          ['r', id].map(
+            async (one) => (await stage.lab.deps.store.run(one as never))?.state.variables['paid']?.sha256,
+          ),
+        );
+        expect(paid[0]).toBe(paid[1]);
+      }
+    },
+  );
 
-  test('of which one is left in doubt leave the other waiting, and neither sends it again', async () => {
-    for (let seed = 1; seed <= 10; seed++) {
-      const id = await race(seed, external('pay', { timeoutMs: 200, answer: () => new Promise(() => undefined) }));
-      for (const run of ['r', id]) await stage.lab.until(run, (status, _events, held) => status === 'waiting' && !held);
-      expect({ seed, sent: names().filter((name) => name === 'pay') }).toEqual({ seed, sent: ['pay'] });
-      const on = await Promise.all(
-        ['r', id].map(async (run) => eventsOf(await stage.lab.events(run), 'run.waiting').at(-1)?.on[0]?.for),
-      );
-      expect(on.sort()).toEqual(['blocked', 'in-doubt']);
-    }
-  });
+  test.each(['external', 'idempotent'] as const)(
+    'of which one leaves an %s effect open let the other wait without holding it, and neither sends it again',
+    async (effect) => {
+      for (let seed = 1; seed <= 10; seed++) {
+        const never = () => new Promise(() => undefined);
+        const id = await race(
+          seed,
+          seen('pay', {
+            effect,
+            keyed: true,
+            timeoutMs: 200,
+            settlesWithinMs: 100,
+            retries: 0,
+            answer: never,
+          }),
+        );
+        for (const run of ['r', id])
+          await stage.lab.until(run, (status, _events, held) => status === 'waiting' && !held);
+        expect({ seed, sent: names().filter((name) => name === 'pay') }).toEqual({ seed, sent: ['pay'] });
+        const on = await Promise.all(
+          ['r', id].map(
+            async (run) => eventsOf(await stage.lab.events(run), 'run.waiting').at(-1)?.on[0]?.for,
+          ),
+        );
+        expect(on.sort()).toEqual(['blocked', 'in-doubt']);
+      }
+    },
+  );
 
   test('of which one is refused for sure let the other send it, under the same key', async () => {
     for (let seed = 1; seed <= 10; seed++) {
       const id = await race(
         seed,
-        external('pay', { answer: async (n) => (n === 1 ? Promise.reject(new Rejected('no')) : { id: 're_1' }) }),
+        external('pay', {
+          answer: async (n) => (n === 1 ? Promise.reject(new Rejected('no')) : { id: 're_1' }),
+        }),
       );
       for (const run of ['r', id])
-        await stage.lab.until(run, (status, _events, held) => ['completed', 'failed'].includes(status) && !held);
+        await stage.lab.until(
+          run,
+          (status, _events, held) => ['completed', 'failed'].includes(status) && !held,
+        );
       const sent = stage.outside.filter(({ name }) => name === 'pay');
       expect({ seed, sent: sent.length }).toEqual({ seed, sent: 2 });
       expect(new Set(sent.map(({ key }) => key)).size).toBe(1);
@@ -338,7 +389,9 @@ describe('a rewind', () => {
       ctx.vars.set('paid', await ctx.tool('pay', { cents: 100 }));
       await ctx.tool('mail', {});
     };
-    await begin(desk({ look: read('look'), pay: external('pay'), mail: external('mail', { answer: no1 }) }, work));
+    await begin(
+      desk({ look: read('look'), pay: external('pay'), mail: external('mail', { answer: no1 }) }, work),
+    );
     await stage.lab.until('r', (status, _events, held) => status === 'failed' && !held);
     const before = names().length;
     await expect(stage.lab.order('r', 'rewind', await asked())).rejects.toThrow(/needs-keep/);
@@ -347,16 +400,21 @@ describe('a rewind', () => {
     expect(after(before)).toEqual(['look', 'llm', 'mail']);
     const events = await stage.lab.events('r');
     const rewound = events.find(({ kind }) => kind === 'run.rewound');
-    expect(rewound).toMatchObject({ kept: [{ stepKey: 'work#1/pay#1' }] });
+    expect(rewound).toMatchObject({ kept: ['work#1/pay#1'] });
     const later = events.filter(({ seq }) => seq > (rewound?.seq ?? 0));
-    expect(eventsOf(later, 'step.skipped')).toMatchObject([{ stepKey: 'work#1/pay#1', result: { codec: 'json' } }]);
+    expect(eventsOf(later, 'step.skipped')).toMatchObject([
+      { stepKey: 'work#1/pay#1', result: { codec: 'json' } },
+    ]);
     const paid = (await stage.lab.deps.store.run('r' as never))?.state.variables['paid'];
     expect(paid && (await stage.lab.payload(paid.sha256))).toEqual({ id: 'pay_1' });
     // And once more, to the same point: the kept effect is still never sent.
     await stage.lab.order('r', 'rewind', await asked(), {
       options: { keep: ['work#1/pay#1', 'work#1/mail#1'] },
     });
-    await stage.lab.until('r', (status, all) => status === 'completed' && eventsOf(all, 'run.completed').length === 2);
+    await stage.lab.until(
+      'r',
+      (status, all) => status === 'completed' && eventsOf(all, 'run.completed').length === 2,
+    );
     expect(after(before)).toEqual(['look', 'llm', 'mail', 'look', 'llm']);
   });
   const no1 = async (n: number) => (n === 1 ? Promise.reject(new Rejected('no')) : { id: `mail_${n}` });

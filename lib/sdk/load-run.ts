@@ -1,9 +1,12 @@
 import { type RunId, type Seq, seq } from '../core/events/ids';
+import { joinReply } from '../core/events/llm-texts';
 import type { PayloadRef } from '../core/events/payload';
+import { editedStep } from '../core/planner/edits';
 import type { JournalPort, StateView } from './journal-port';
+import { failureIn, type Outcome } from './operation';
 import { type OutcomeEvent, pathOf, type RecordedRun, recordOf } from './record';
-import { type Stored, store } from './values';
-import { emptyView, nameAt, type View } from './view';
+import { type Stored, store, storedText } from './values';
+import { emptyView, type View } from './view';
 
 /** A run as its worker takes it up: the state at the entry of its open visit, and what is recorded from there on. */
 export interface LoadedRun {
@@ -12,6 +15,8 @@ export interface LoadedRun {
   readonly input: Stored | undefined;
   readonly view: View;
   readonly head: StateView;
+  /** Its messages in the journal up to the head; `view` has those before the entry. */
+  readonly conversation: readonly Stored[];
   readonly record: RecordedRun;
   /** Payload texts of the record by digest: variables, messages, results, answers. */
   readonly texts: ReadonlyMap<string, Stored>;
@@ -42,10 +47,12 @@ export async function loadRun(
   ]);
   for (const ref of Object.values(before?.variables ?? {})) want(ref);
   for (const ref of messages) want(ref);
-  const record = recordOf(pathOf(events), entrySeq === undefined ? undefined : head.visit?.key, {
+  const path = pathOf(events);
+  const record = recordOf(path, entrySeq === undefined ? undefined : head.visit?.key, {
     retry: !options.fromStart,
   });
-  for (const ref of refsOf(record)) want(ref);
+  const said = path.filter((event) => event.kind === 'message.appended').map((event) => event.message);
+  for (const ref of [...refsOf(record), ...said]) want(ref);
   const texts = await loadTexts(port, [...wanted.values()]);
 
   const textOf = (ref: PayloadRef): Stored => found(texts, ref);
@@ -61,6 +68,7 @@ export async function loadRun(
     input: head.input === undefined ? undefined : textOf(head.input),
     view,
     head,
+    conversation: [...messages, ...said].map(textOf),
     record,
     texts,
   };
@@ -77,8 +85,10 @@ export function found(texts: ReadonlyMap<string, Stored>, ref: PayloadRef): Stor
 function* refsOf(record: RecordedRun): Generator<PayloadRef | undefined> {
   for (const { event } of record.items) {
     if (event.kind === 'variables.patched') for (const { value } of event.patch) yield value;
-    else if (event.kind === 'message.appended') yield event.message;
-    else if ('result' in event) yield event.result;
+    else {
+      if ('message' in event) yield event.message;
+      if ('result' in event) yield event.result;
+    }
   }
   for (const edits of record.edits.values()) {
     for (const event of edits) {
@@ -89,8 +99,20 @@ function* refsOf(record: RecordedRun): Generator<PayloadRef | undefined> {
   for (const answer of record.answers.values()) yield answer.value;
 }
 
+/** How a call ended by its record; `undefined` where its value could not be recorded. */
+export function outcomeIn(event: OutcomeEvent, texts: ReadonlyMap<string, Stored>): Outcome | undefined {
+  if (event.kind === 'step.failed') return { ok: false, failure: event.failure, error: event.error };
+  if (event.kind === 'step.reused' && event.error !== undefined) return failureIn(event.error);
+  if (event.kind === 'step.completed' && !event.recorded) return undefined;
+  const value = event.result === undefined ? store(undefined, 'result') : found(texts, event.result);
+  if (!('message' in event) || event.message === undefined) return { ok: true, value };
+  const message = found(texts, event.message);
+  return { ok: true, value: storedText(joinReply({ message: message.text, rest: value.text })) };
+}
+
 const AT_ONCE = 16;
 
+/** The payloads' texts by digest, several asked for at once. */
 export async function loadTexts(
   port: JournalPort,
   refs: readonly PayloadRef[],
@@ -106,36 +128,39 @@ export async function loadTexts(
   return texts;
 }
 
-/** A recorded result that a fork with edits may use again: at equal input, and only once. */
-export interface CachedResult {
+/** A recorded outcome that a fork with edits may use again: at equal input, and only once. */
+export interface CachedOutcome {
   readonly runId: RunId;
   readonly event: OutcomeEvent;
   readonly inputDigest: string;
-  readonly value: Stored;
+  readonly outcome: Outcome;
 }
 
 /**
- * Results of the parent's open visit, for a fork with edits. An edited step output takes the place of the recorded one.
+ * Outcomes of the parent's open visit, for a fork with edits. An edited step output takes the place of the recorded
+ * one. Pure steps run again, and what an effect did is the ledger's to say: of those only failures are here.
  */
 export async function loadCache(
   port: JournalPort,
   parent: { readonly runId: RunId; readonly seq: Seq },
   edits: readonly { readonly path: string; readonly value: unknown }[],
-): Promise<ReadonlyMap<string, CachedResult>> {
+): Promise<ReadonlyMap<string, CachedOutcome>> {
   const loaded = await loadRun(port, parent.runId, parent.seq, { fromStart: false });
   const outputs = new Map<string, Stored>();
   for (const { path, value } of edits) {
-    const match = /^\/steps\/([^/]+)\/result$/.exec(path);
-    if (match?.[1] !== undefined) outputs.set(nameAt(`/${match[1]}`), store(value, `edit of ${path}`));
+    const key = editedStep(path);
+    if (key !== undefined) outputs.set(key, store(value, `edit of ${path}`));
   }
-  const cache = new Map<string, CachedResult>();
+  const cache = new Map<string, CachedOutcome>();
   for (const [key, event] of loaded.record.outcomes) {
     const call = loaded.record.calls.get(key);
-    if (call === undefined || !('inputDigest' in call) || !('result' in event) || event.result === undefined)
-      continue;
-    if (call.effect === 'external' || call.effect === 'idempotent' || call.effect === 'pure') continue;
-    const value = outputs.get(key) ?? found(loaded.texts, event.result);
-    cache.set(key, { runId: parent.runId, event, inputDigest: call.inputDigest, value });
+    if (call === undefined || !('inputDigest' in call) || call.effect === 'pure') continue;
+    const edited = outputs.get(key);
+    const outcome =
+      edited === undefined ? outcomeIn(event, loaded.texts) : ({ ok: true, value: edited } as const);
+    const isEffect = call.effect === 'external' || call.effect === 'idempotent';
+    if (outcome === undefined || (isEffect && outcome.ok)) continue;
+    cache.set(key, { runId: parent.runId, event, inputDigest: call.inputDigest, outcome });
   }
   return cache;
 }

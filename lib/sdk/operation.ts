@@ -56,14 +56,15 @@ export interface Operation {
   arrived: boolean;
   /** No outcome has been lined up for release yet: an external call holds its scope until then. */
   open: boolean;
-  delivered: boolean;
   abort: AbortController | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
+/** A call that changes the world. */
 export type EffectOperation = Operation & { readonly effect: 'idempotent' | 'external' };
 
+/** Whether a call changes the world: `idempotent` or `external`. */
 export const isEffect = (op: Operation): op is EffectOperation =>
   op.effect === 'idempotent' || op.effect === 'external';
 
@@ -98,7 +99,6 @@ export function newOperation(asked: Asked): { readonly op: Operation; readonly p
     running: false,
     arrived: false,
     open: true,
-    delivered: false,
     abort: undefined,
   };
   return { op, promise };
@@ -129,6 +129,32 @@ export function recordedError(error: unknown, withStack = false): RecordedError 
     message: error.message,
     ...(withStack && error.stack !== undefined ? { stack: error.stack } : {}),
   };
+}
+
+const FAILURES: readonly FailureKind[] = ['timeout', 'unavailable', 'rejected', 'not-sent', 'error'];
+const BY_TYPE: Readonly<Record<string, FailureKind>> = {
+  TimeoutError: 'timeout',
+  Unavailable: 'unavailable',
+  Rejected: 'rejected',
+  NotSent: 'not-sent',
+};
+
+/**
+ * A failure that the record answers, as one error: `step.reused` has no other place for its kind. Where the type does
+ * not tell the kind it goes before it, as in `unavailable: Error`.
+ */
+export function reusedError({ failure, error }: Extract<Outcome, { readonly ok: false }>): RecordedError {
+  const same = failureIn(error);
+  const tells = same.failure === failure && same.error.type === error.type;
+  return tells ? error : { ...error, type: `${failure}: ${error.type}` };
+}
+
+/** The failure that `reusedError` wrote down. */
+export function failureIn(error: RecordedError): Extract<Outcome, { readonly ok: false }> {
+  const [, kind = '', type = ''] = /^([a-z-]+)(?:: (.*))?$/s.exec(error.type) ?? [];
+  const failure = FAILURES.find((one) => one === kind);
+  if (failure === undefined) return { ok: false, failure: BY_TYPE[error.type] ?? 'error', error };
+  return { ok: false, failure, error: type === '' ? error : { ...error, type } };
 }
 
 /** A model's reply without members that nobody asked for. */

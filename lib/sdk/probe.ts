@@ -2,6 +2,7 @@ import type { Tool, ToolCall } from './api';
 import type { Clock } from './clock';
 import { type Stored, store } from './values';
 
+/** What a probe found out, as it is recorded. */
 export interface ProbeAnswer {
   readonly outcome: 'happened' | 'did-not-happen' | 'unknown';
   readonly result?: Stored;
@@ -9,6 +10,7 @@ export interface ProbeAnswer {
   readonly note?: string;
 }
 
+/** The call that a probe asks about. */
 export interface ProbeCall {
   readonly runId: string;
   readonly stepKey: string;

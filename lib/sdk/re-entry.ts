@@ -1,7 +1,10 @@
-import type { AttemptFailure, NewEvent } from '../core/events/run-event';
+import type { NewEvent } from '../core/events/run-event';
+import { variableName } from '../core/projections/run-state';
+import { assertDefined } from '../core/shared/assert';
 import { differenceOf } from './compare';
 import { Stopped } from './errors';
-import { found } from './load-run';
+import { inFormOf } from './journal-form';
+import { found, outcomeIn } from './load-run';
 import type { MachineLoop } from './machine-loop';
 import { type Operation, type Outcome, recordedError } from './operation';
 import { evaluate } from './pure';
@@ -12,8 +15,7 @@ import type { ReplayJournal } from './replay-journal';
 import type { RunHold } from './run-hold';
 import type { RunStops } from './run-stops';
 import type { SessionDeps } from './session-deps';
-import { digest, type Stored, store } from './values';
-import { nameAt } from './view';
+import { digest, type Stored } from './values';
 
 /** What going through the record needs from the session. */
 export interface ReEntryDeps {
@@ -45,6 +47,8 @@ export class ReEntry {
   private readonly deps: ReEntryDeps;
   private readonly matched = new Set<string>();
   private cursor = 0;
+  /** Set once the code has ended: compares that with the recorded end. */
+  private atEnd: (() => void) | undefined;
   private stuckSince: { readonly cursor: number; readonly at: number } | undefined;
 
   constructor(deps: ReEntryDeps) {
@@ -79,11 +83,12 @@ export class ReEntry {
       return;
     }
     if (record.inputDigest !== op.inputDigest) {
+      const { asked, sharesMessages } = inFormOf(record, op.input, session.loaded.conversation);
       stops.diverge({
         stepKey: op.key,
         what: 'input',
-        sentence: `${op.key} is asked for with another input than recorded`,
-        asked: op.input,
+        sentence: `${op.key} is asked for with another input than recorded${sharesMessages ? '' : `, which began with the conversation’s first ${record.conversation === 1 ? 'message' : `${record.conversation} messages`}`}`,
+        asked,
         ...(record.input === undefined ? {} : { recorded: record.input }),
       });
       return;
@@ -110,14 +115,21 @@ export class ReEntry {
     joined: boolean,
   ): void {
     const difference = differenceOf(key, recorded, event, payloads, this.deps.session.loaded.texts);
-    if (difference !== undefined) {
+    const matches = () => {
+      this.matched.add(key);
+      this.deps.fold.apply(recorded);
+      this.deps.replay?.called(recorded, event, payloads, joined);
+    };
+    if (key === END) {
+      // The end is looked at in its turn: what is recorded before it and was not asked for is the first difference.
+      this.atEnd = () => (difference === undefined ? matches() : this.deps.stops.diverge(difference));
+    } else if (difference === undefined) {
+      matches();
+      if (recorded.kind === 'state.entered') this.applyEdits(recorded.key);
+    } else {
       this.deps.stops.diverge(difference);
       throw new Stopped();
     }
-    this.matched.add(key);
-    this.deps.fold.apply(recorded);
-    this.deps.replay?.called(recorded, event, payloads, joined);
-    if (recorded.kind === 'state.entered') this.applyEdits(recorded.key);
     this.deps.kick();
   }
 
@@ -133,9 +145,9 @@ export class ReEntry {
         payloads.push(message);
       } else {
         for (const { path, value } of edit.patch) {
-          if (value === undefined) view.variables.delete(nameAt(path));
+          if (value === undefined) view.variables.delete(variableName(path));
           else {
-            view.variables.set(nameAt(path), found(texts, value));
+            view.variables.set(variableName(path), found(texts, value));
             payloads.push(found(texts, value));
           }
         }
@@ -169,6 +181,8 @@ export class ReEntry {
     for (;;) {
       const item = items[this.cursor];
       if (item === undefined) return onOut() ? 'gate' : undefined;
+      if (item.key === END) this.atEnd?.();
+      if (this.deps.hold.isStopped()) return undefined;
       if (item.asCall && !this.matched.has(item.key)) {
         this.stuckAt(item.key);
         return undefined;
@@ -209,22 +223,9 @@ export class ReEntry {
   }
 
   private outcomeOf(event: OutcomeEvent, op: Operation): Outcome {
-    if (event.kind === 'step.failed') return { ok: false, failure: event.failure, error: event.error };
-    if (event.kind === 'step.reused' && event.error !== undefined) {
-      return { ok: false, failure: failureNamed(event.error.type), error: event.error };
-    }
-    if (event.kind === 'step.completed' && !event.recorded)
-      throw new Error(
-        `Broken invariant: ${op.key} finished and was not recorded, so nothing goes on from there`,
-      );
-    const { texts } = this.deps.session.loaded;
-    return {
-      ok: true,
-      value: event.result === undefined ? store(undefined, 'result') : found(texts, event.result),
-    };
+    return assertDefined(
+      outcomeIn(event, this.deps.session.loaded.texts),
+      `${op.key} was recorded, or nothing would go on from there`,
+    );
   }
 }
-
-const FAILURES: readonly AttemptFailure[] = ['timeout', 'unavailable', 'rejected', 'not-sent', 'error'];
-const failureNamed = (type: string): AttemptFailure =>
-  FAILURES.find((failure) => failure === type) ?? 'error';

@@ -3,10 +3,14 @@ import { within } from '../core/events/step-key';
 
 /** Addresses of what has no key of its own. */
 export const leftKey = (scope: string): string => `${scope}/$left`;
+/** The run's end, as the code asks for it. */
 export const END = '$end';
+/** Where edits belong that were made before the first state. */
+export const BEFORE_FIRST = '';
 
 type Started = EventOf<'step.started'>;
 type Answered = EventOf<'step.reused'> | EventOf<'step.skipped'>;
+/** An event by which code asks for something, or says something. */
 export type CallEvent = Extract<
   RunEvent,
   {
@@ -24,6 +28,7 @@ export type CallEvent = Extract<
       | 'run.failed';
   }
 >;
+/** An event that answers a call. */
 export type OutcomeEvent = EventOf<'step.completed'> | EventOf<'step.failed'> | Answered;
 
 /** One line of the record, in journal order. */
@@ -79,7 +84,7 @@ export function recordOf(
   const answers = new Map<string, EventOf<'question.answered'>>();
   const asked = new Map<string, EventOf<'question.asked'>>();
   let manualCheckpoints = 0;
-  let visit = openVisit ?? '';
+  let visit = openVisit ?? BEFORE_FIRST;
   const lastStop = path.findLastIndex((event) => event.kind === 'run.failed');
   const endsThere = !path
     .slice(lastStop + 1)

@@ -1,6 +1,6 @@
+import { variableName } from '../core/projections/run-state';
 import type { LoadedRun } from './load-run';
 import type { CallEvent } from './record';
-import { nameAt } from './view';
 
 type Patched = Extract<CallEvent, { readonly kind: 'variables.patched' }>;
 
@@ -41,8 +41,8 @@ export class RecordedFold {
 
   private patched({ patch }: Patched): void {
     for (const { path, value } of patch) {
-      if (value === undefined) this.variables.delete(nameAt(path));
-      else this.variables.set(nameAt(path), value.sha256);
+      if (value === undefined) this.variables.delete(variableName(path));
+      else this.variables.set(variableName(path), value.sha256);
     }
   }
 }

@@ -1,11 +1,13 @@
 import type { Clock } from './clock';
 import { deliver, type Operation, type Outcome } from './operation';
 
+/** A call's outcome on its way to the code. */
 export interface Arrival {
   readonly op: Operation;
   readonly outcome: Outcome;
 }
 
+/** What releasing needs from the session. */
 export interface ReleaserDeps {
   readonly clock: Clock;
   /** Calls made and not yet delivered. */
@@ -55,10 +57,6 @@ export class Releaser {
     if (this.pumping) return;
     this.pumping = true;
     this.deps.clock.turn(this.turn);
-  }
-
-  get isPumping(): boolean {
-    return this.pumping;
   }
 
   private readonly turn = (): void => {
@@ -115,7 +113,6 @@ export class Releaser {
     this.window++;
     this.cause = op;
     this.inWindow = true;
-    op.delivered = true;
     if (!op.scope.over) deliver(op, outcome);
     this.deps.onReleased(op, outcome);
   }

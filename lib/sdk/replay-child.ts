@@ -7,7 +7,9 @@ import type { SessionEnd } from './session-deps';
 /** A replay under way in a process of its own. */
 export interface RunningReplay {
   readonly ended: Promise<SessionEnd>;
+  isBusy(): boolean;
   handOver(): void;
+  abandon(): void;
 }
 
 /**
@@ -80,9 +82,11 @@ export function replayInChild(
   child.send(task);
   return {
     ended,
+    isBusy: () => false,
     handOver: () => {
       if (child.connected) child.send({ kind: 'hand-over' });
     },
+    abandon: () => void child.kill(),
   };
 }
 

@@ -29,6 +29,7 @@ export type FromChild =
   | { readonly kind: 'warning'; readonly warning: string }
   | { readonly kind: 'ended'; readonly end: SessionEnd }
   | { readonly kind: 'broke'; readonly message: string };
+/** The worker's answer to one call of the journal port. */
 export interface ToChild {
   readonly kind: 'answer';
   readonly id: number;

@@ -1,5 +1,5 @@
 /**
- * Makes a process silent: sockets, child processes, threads and file writes throw; the clock and randomness still work
+ * Makes a process silent: sockets, name look-ups, child processes, signals, threads and file writes throw; the clock and randomness still work
  * and are noted once watching has begun. A guard against mistakes, not a sandbox. It is sent to the child process as
  * text, so it uses nothing from outside of itself.
  */
@@ -31,6 +31,10 @@ export function installGuards(): void {
       return fn.apply(this, args);
     } as Fn;
 
+  // What a process says about itself stays: streams that are made now keep the writes that they were made with.
+  void process.stdout;
+  void process.stderr;
+
   const prototypeOf = (module: string, name: string) =>
     (builtin(module)[name] as { readonly prototype: Record<string, unknown> }).prototype;
   forbid(prototypeOf('net', 'Socket'), 'net.Socket', ['connect']);
@@ -42,6 +46,13 @@ export function installGuards(): void {
   forbid(builtin('http2'), 'http2', ['connect']);
   forbid(prototypeOf('dgram', 'Socket'), 'dgram.Socket', ['send', 'bind', 'connect']);
   forbid(builtin('dgram'), 'dgram', ['createSocket']);
+  const queries = (target: Record<string, unknown>) =>
+    Object.getOwnPropertyNames(target).filter((name) => /^(lookup|resolve|reverse)/.test(name));
+  for (const module of ['dns', 'dns/promises']) {
+    forbid(builtin(module), module, queries(builtin(module)));
+    const resolver = prototypeOf(module, 'Resolver');
+    forbid(resolver, `${module}.Resolver`, queries(resolver));
+  }
   forbid(globalThis as unknown as Record<string, unknown>, 'globalThis', [
     'fetch',
     'WebSocket',
@@ -56,6 +67,8 @@ export function installGuards(): void {
     'execSync',
     'execFileSync',
   ]);
+  forbid(prototypeOf('child_process', 'ChildProcess'), 'child_process.ChildProcess', ['spawn']);
+  forbid(process as unknown as Record<string, unknown>, 'process', ['kill']);
   forbid(builtin('worker_threads'), 'worker_threads', ['Worker']);
   const writes = [
     'writeFile',
@@ -75,10 +88,21 @@ export function installGuards(): void {
     'chmod',
     'chown',
     'utimes',
+    'fchmod',
+    'fchown',
+    'futimes',
+    'lchmod',
+    'lchown',
+    'lutimes',
     'write',
     'writev',
   ];
-  forbid(builtin('fs'), 'fs', [...writes, ...writes.map((name) => `${name}Sync`), 'createWriteStream']);
+  forbid(builtin('fs'), 'fs', [
+    ...writes,
+    ...writes.map((name) => `${name}Sync`),
+    'createWriteStream',
+    'WriteStream',
+  ]);
   forbid(builtin('fs/promises'), 'fs/promises', writes);
   guardOpen(builtin('fs'), 'open');
   guardOpen(builtin('fs'), 'openSync');
@@ -97,16 +121,25 @@ export function installGuards(): void {
   Date.now = note(Date.now, 'Date.now');
   Math.random = note(Math.random, 'Math.random');
   performance.now = note(performance.now.bind(performance), 'performance.now');
+  const hrtime = process.hrtime;
+  process.hrtime = Object.assign(note(hrtime.bind(process), 'process.hrtime'), {
+    bigint: note(hrtime.bigint.bind(process), 'process.hrtime.bigint'),
+  });
   globalThis.Date = new Proxy(Date, {
     construct(target, args, self) {
       if (args.length === 0 && watch.on) notices.add("code uses new Date() instead of the context's now()");
       return Reflect.construct(target, args, self) as object;
+    },
+    apply(target, self, args) {
+      if (watch.on) notices.add("code uses Date() instead of the context's now()");
+      return Reflect.apply(target, self, args) as string;
     },
   });
   const cryptos = builtin('crypto');
   for (const name of ['randomUUID', 'randomBytes', 'randomInt']) {
     cryptos[name] = note(cryptos[name] as (...args: never[]) => unknown, `crypto.${name}`);
   }
+  crypto.getRandomValues = note(crypto.getRandomValues.bind(crypto), 'crypto.getRandomValues');
   crypto.randomUUID = note(crypto.randomUUID.bind(crypto), 'crypto.randomUUID');
   (
     process.getBuiltinModule('module') as unknown as { readonly syncBuiltinESMExports: () => void }

@@ -1,5 +1,5 @@
 import type { NewEvent } from '../core/events/run-event';
-import { callFields, type Operation, type Outcome } from './operation';
+import { callFields, type Operation, type Outcome, reusedError } from './operation';
 import type { CallEvent, OutcomeEvent, RecordedRun } from './record';
 import type { RunHold } from './run-hold';
 import type { SessionDeps } from './session-deps';
@@ -112,7 +112,7 @@ export class ReplayJournal {
     };
     if (!outcome.ok) {
       this.hold.push({
-        event: { kind: 'step.reused', ...from, error: { ...outcome.error, type: outcome.failure } },
+        event: { kind: 'step.reused', ...from, error: reusedError(outcome) },
         payloads: [op.input],
       });
       return;

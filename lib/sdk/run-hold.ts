@@ -1,5 +1,6 @@
 import type { NewEvent, RunEvent } from '../core/events/run-event';
 import { Stopped } from './errors';
+import { JournalForm } from './journal-form';
 import { type Draft, JournalWriter } from './journal-writer';
 import { HeldLease } from './lease';
 import { recordedError } from './operation';
@@ -21,6 +22,7 @@ export class RunHold {
   readonly ended: Promise<SessionEnd>;
 
   private readonly deps: HoldDeps;
+  private readonly form: JournalForm;
   private readonly writer: JournalWriter;
   private readonly abort = new AbortController();
   private resolveEnded: (end: SessionEnd) => void = () => undefined;
@@ -30,13 +32,17 @@ export class RunHold {
   private over = false;
   /** The last events are being written. */
   private ending = false;
+  /** `ended` is resolved. */
+  private settled = false;
 
   constructor(deps: HoldDeps) {
     this.deps = deps;
     this.ended = new Promise((resolve) => {
       this.resolveEnded = resolve;
     });
-    const { port, clock, held, sentAt, options } = deps.session;
+    const { port, clock, held, sentAt, options, loaded, replayOf } = deps.session;
+    // A replay writes its journal from the first message on.
+    this.form = new JournalForm(replayOf === undefined ? loaded.conversation : []);
     const onFenced = (why: string) => this.fenced(why);
     this.writer = new JournalWriter({
       port,
@@ -46,6 +52,10 @@ export class RunHold {
       point: (name) => this.quietPoint(name),
       onOthers: (others) => this.guard(() => deps.onOthers(others)),
       onFenced,
+      onRefused: (why) => {
+        options.warn(`${held.runId}: ${why}`);
+        this.fenced(why);
+      },
       onEffectExists: (event) => this.guard(() => deps.onEffectExists(event)),
     });
     this.lease = new HeldLease({
@@ -89,6 +99,13 @@ export class RunHold {
     }
   }
 
+  /** Work that nobody waits for: where it fails, that is a bug, unless the run is given up here by then. */
+  background(work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
+      if (!this.isStopped()) this.guard(() => this.bug(error));
+    });
+  }
+
   /** Passes a named kill point; throws `Stopped` where a test killed the worker there. */
   point(name: string): void {
     this.quietPoint(name);
@@ -96,7 +113,7 @@ export class RunHold {
   }
 
   push(draft: Draft): void {
-    if (!this.over && !this.dead) this.writer.push(draft);
+    if (!this.over && !this.dead) this.writer.push(this.form.of(draft));
   }
 
   durable(): Promise<void> {
@@ -108,7 +125,21 @@ export class RunHold {
     if (this.ending || this.over) return;
     this.ending = true;
     this.abort.abort();
-    void this.giveBack(outcome);
+    this.giveBack(outcome).catch((error: unknown) => this.abandon(String(error)));
+  }
+
+  /**
+   * Leaves the run as it is: nothing more is written, and the lease lapses by itself. What was not recorded is not lost
+   * to the run: an effect's intent was durable before it left, all else is computed again.
+   */
+  abandon(why: string): void {
+    if (this.settled || this.dead) return;
+    this.deps.session.options.warn(`${this.deps.session.held.runId}: left without being given back: ${why}`);
+    this.over = true;
+    this.writer.stop();
+    this.lease.stop();
+    this.abort.abort(new Stopped(why));
+    this.settle('stopped');
   }
 
   /** Another epoch holds the run, or it was cancelled: nothing more is written. */
@@ -119,7 +150,7 @@ export class RunHold {
     this.lease.stop();
     this.abort.abort(new Stopped(why));
     this.deps.onFenced();
-    this.resolveEnded('stopped');
+    this.settle('stopped');
   }
 
   /** For tests that drop a worker: as if its process had died here. */
@@ -145,7 +176,12 @@ export class RunHold {
     this.lease.stop();
     this.writer.stop();
     await this.deps.session.port.release(this.deps.session.held, outcome);
-    this.resolveEnded(outcome);
+    this.settle(outcome);
+  }
+
+  private settle(end: SessionEnd): void {
+    this.settled = true;
+    this.resolveEnded(end);
   }
 
   private quietPoint(name: string): void {

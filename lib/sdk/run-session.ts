@@ -19,7 +19,7 @@ import { isEffect, newOperation, type Operation, type Outcome, type Work } from 
 import { Outcomes } from './outcomes';
 import { ReEntry } from './re-entry';
 import { Reads } from './reads';
-import type { CallEvent } from './record';
+import { BEFORE_FIRST, type CallEvent } from './record';
 import { RecordedFold } from './recorded-fold';
 import { Releaser } from './release';
 import { ReplayJournal } from './replay-journal';
@@ -181,7 +181,7 @@ export class RunSession implements Hub {
     if (this.deps.replayOf === undefined && this.deps.held.headSeq > 1) await this.effects.refresh();
     if (this.isStopped()) return;
     const { entry } = this.deps.loaded;
-    if (entry !== undefined) this.reEntry.applyEdits(entry.key);
+    this.reEntry.applyEdits(entry?.key ?? BEFORE_FIRST);
     this.releaser.inWindow = true;
     this.machine.run(entry).catch((error: unknown) => {
       if (!(error instanceof Stopped) && !this.isStopped()) this.guard(() => this.machine.failed(error));
@@ -192,6 +192,16 @@ export class RunSession implements Hub {
   /** Hands the run over: open reads are abandoned, effects in flight awaited, everything flushed. */
   handOver(): void {
     this.stops.stopSoon({ kind: 'hand-over' });
+  }
+
+  /** An effect is out whose outcome may still come. */
+  isBusy(): boolean {
+    return this.flights.size > 0;
+  }
+
+  /** Lets go of the run without giving it back: its lease lapses, and what is not recorded is done again. */
+  abandon(why: string): void {
+    this.hold.abandon(why);
   }
 
   /** For tests that drop a worker: as if its process had died here. */
@@ -305,6 +315,10 @@ export class RunSession implements Hub {
 
   guard(fn: () => void): void {
     this.hold.guard(fn);
+  }
+
+  background(work: Promise<unknown>): void {
+    this.hold.background(work);
   }
 
   point(name: string): void {

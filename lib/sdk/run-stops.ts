@@ -117,22 +117,22 @@ export class RunStops {
         error: { type: 'Diverged', message: difference.sentence },
       },
     });
-    this.refuseOrder(difference.sentence);
+    this.endOrder('refused', difference.sentence);
     hold.finish('done');
   }
 
   /** The order cannot be carried out as it was shown. Nothing has gone live. */
   refuse(detail: string): void {
     const { hold } = this.deps;
-    this.refuseOrder(detail);
-    hold.push({ event: { kind: 'run.paused' } });
+    this.endOrder('refused', detail);
+    hold.push({ event: { kind: 'run.paused', before: `plan: ${detail}` } });
     hold.finish('paused');
   }
 
-  private refuseOrder(detail: string): void {
+  private endOrder(outcome: 'refused' | 'withdrawn', detail: string): void {
     const commandId = this.orderId;
     if (commandId !== undefined)
-      this.deps.hold.push({ event: { kind: 'command.ended', commandId, outcome: 'refused', detail } });
+      this.deps.hold.push({ event: { kind: 'command.ended', commandId, outcome, detail } });
   }
 
   /** Every open call waits for a person or for another run: the lease is given back. */
@@ -152,8 +152,13 @@ export class RunStops {
     for (const op of this.deps.open) {
       if (op.running && op.suspended === undefined && !op.scope.over) return;
     }
-    if (halt.kind === 'hand-over' || halt.kind === 'cancel') {
-      hold.finish(halt.kind === 'cancel' ? 'done' : 'hand-over');
+    if (halt.kind === 'hand-over') {
+      hold.finish('hand-over');
+      return;
+    }
+    if (!this.deps.isLive()) this.endOrder('withdrawn', `A ${halt.kind} came before anything of it ran.`);
+    if (halt.kind === 'cancel') {
+      hold.finish('done');
       return;
     }
     hold.push({ event: { kind: 'run.paused', ...(halt.kind === 'before' ? { before: halt.what } : {}) } });

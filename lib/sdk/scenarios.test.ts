@@ -272,7 +272,13 @@ describe('effects', () => {
           look: seen('look', { effect: 'read' }),
           pay: seen('pay', { effect: 'external', keyed: true }),
         },
-        (ctx) => Promise.all([1, 2].map(async (i) => (await ctx.tool('first', i), ctx.tool(second, i)))),
+        (ctx) =>
+          Promise.all(
+            [1, 2].map(async (i) => {
+              await ctx.tool('first', i);
+              return ctx.tool(second, i);
+            }),
+          ),
       );
     await begin(both('look'));
     await stage.lab.until('r', (status) => status === 'completed');
@@ -349,16 +355,15 @@ describe('a worker', () => {
       look: seen('look', { effect: 'read' }),
       ask: seen('ask', { effect: 'read', answer: () => new Promise(() => undefined) }),
     };
-    const first = await begin(
-      oneState(tools, async (ctx) => (await ctx.tool('look', { v: 1 }), ctx.tool('ask', {}))),
-    );
+    const asks = (v: number) =>
+      oneState(tools, async (ctx) => {
+        await ctx.tool('look', { v });
+        await ctx.tool('ask', {});
+      });
+    const first = await begin(asks(1));
     await stage.lab.until('r', () => names().includes('ask'));
     first.kill();
-    stage.workers.push(
-      await stage.lab.worker([
-        oneState(tools, async (ctx) => (await ctx.tool('look', { v: 2 }), ctx.tool('ask', {}))),
-      ]),
-    );
+    stage.workers.push(await stage.lab.worker([asks(2)]));
     await stage.lab.until('r', (status) => status === 'interrupted');
     const before = stage.outside.length;
     await stage.lab.order('r', 'resume');

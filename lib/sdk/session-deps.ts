@@ -3,7 +3,7 @@ import type { Agent } from './api';
 import type { Clock } from './clock';
 import type { Claim, Held, JournalPort } from './journal-port';
 import type { Instants } from './lease';
-import type { CachedResult, LoadedRun } from './load-run';
+import type { CachedOutcome, LoadedRun } from './load-run';
 
 /** How a session ended. `stopped`: another worker has the run, or it was cancelled; nothing was released. */
 export type SessionEnd = 'done' | 'waiting' | 'paused' | 'hand-over' | 'stopped';
@@ -33,8 +33,8 @@ export interface SessionDeps {
   /** Replay: the run whose record answers. It touches nothing outside and never goes live. */
   readonly replayOf: RunId | undefined;
   readonly claim: Pick<Claim, 'command' | 'plan'> | undefined;
-  /** Results that a fork with edits may use again. */
-  readonly cache: ReadonlyMap<string, CachedResult>;
+  /** Outcomes that a fork with edits may use again. */
+  readonly cache: ReadonlyMap<string, CachedOutcome>;
   readonly options: SessionOptions;
   /** What a replay noticed beside the record; told with its end. */
   readonly notices?: () => readonly string[];

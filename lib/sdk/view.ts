@@ -10,9 +10,3 @@ export interface View {
 
 /** Before anything has happened. */
 export const emptyView = (): View => ({ variables: new Map(), messages: [], visits: new Map() });
-
-/** `name` as a JSON Pointer of one segment. */
-export const pointerTo = (name: string): string => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-/** The name that `pointerTo` was given. */
-export const nameAt = (pointer: string): string =>
-  pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');

@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
-import type { MachineDigest, RunId } from '../core/events/ids';
+import { type MachineDigest, type RunId, seq } from '../core/events/ids';
 import type { Machine } from '../core/machine/machine';
 import type { Agent, StartOptions, Worker, WorkerOptions } from './api';
 import { type Clock, systemClock } from './clock';
 import { agentsOf } from './define-agent';
 import { GivenUp, HttpClient } from './http-client';
 import { HttpJournal } from './http-journal';
-import type { Claim, Held, JournalPort } from './journal-port';
+import type { AboutRun, Claim, Held, JournalPort } from './journal-port';
 import { type Instants, instants, keepLease } from './lease';
 import { type LoadedRun, loadCache, loadRun } from './load-run';
 import { machineOf } from './machine-of';
@@ -27,6 +27,7 @@ export interface HostedAgent {
   readonly url: string;
 }
 
+/** What a worker is made of. */
 export interface WorkerDeps {
   readonly port: JournalPort;
   readonly clock: Clock;
@@ -39,11 +40,19 @@ export interface WorkerDeps {
 }
 
 const CLAIM_WAIT_MS = 20_000;
+/** How long a stopping worker waits for a console that does not answer: well within the ten seconds before a SIGKILL. */
+const GIVE_UP_MS = 5_000;
+
+type ClaimAsk = Parameters<JournalPort['claim']>[0];
 
 /** What holds a run in this process: a session, or a replay's child. */
 interface Running {
   readonly ended: Promise<unknown>;
+  /** An effect is out whose outcome may still come. */
+  isBusy(): boolean;
   handOver(): void;
+  /** Lets go of the run without giving it back. */
+  abandon(why: string): void;
   kill?(): void;
 }
 
@@ -53,6 +62,8 @@ export class AgentWorker implements Worker {
   private readonly deps: WorkerDeps;
   private readonly running = new Set<Running>();
   private readonly stopping = new AbortController();
+  /** Stopping has waited long enough for the console. */
+  private readonly givenUp = new AbortController();
   private loop: Promise<void> = Promise.resolve();
 
   constructor(deps: WorkerDeps) {
@@ -84,15 +95,31 @@ export class AgentWorker implements Worker {
     return { runId: held.runId };
   }
 
+  /**
+   * Hands every run over. What has left is awaited up to its time-out; a console that cannot be reached is waited for
+   * `GIVE_UP_MS` beyond that, and what it has not acknowledged by then counts as not recorded.
+   */
   async stop(): Promise<void> {
     this.stopping.abort();
-    await this.loop;
     for (const running of this.running) running.handOver();
-    await Promise.all([...this.running].map(({ ended }) => ended));
+    let cancel: () => void = () => undefined;
+    const giveUp = () => {
+      this.givenUp.abort();
+      const left = [...this.running].filter((running) => !running.isBusy());
+      for (const running of left)
+        running.abandon('the console could not be reached while the worker stopped');
+      cancel = this.deps.clock.after(GIVE_UP_MS, giveUp);
+    };
+    cancel = this.deps.clock.after(GIVE_UP_MS, giveUp);
+    await this.loop;
+    // A claim on its way becomes a session, which hands over at once.
+    while (this.running.size > 0) await Promise.race([...this.running].map(({ ended }) => ended));
+    cancel();
   }
 
   /** For tests: drops everything, as a killed process would. */
   kill(): void {
+    this.givenUp.abort();
     this.stopping.abort();
     for (const running of this.running) running.kill?.();
     this.running.clear();
@@ -113,18 +140,42 @@ export class AgentWorker implements Worker {
         const claim = await this.deps.port.claim(ask, signal);
         if (claim !== undefined) this.take(claim, sentAt);
       } catch (error) {
-        if (signal.aborted || error instanceof GivenUp) return;
+        if (signal.aborted) {
+          await this.askOnce(ask, sentAt);
+          return;
+        }
         this.deps.session.warn(`claiming failed: ${String(error)}`);
         await new Promise<void>((resolve) => this.deps.clock.after(1_000, resolve));
       }
     }
   }
 
+  /** The worker stopped listening: had the console granted the claim by then, the same question says so. */
+  private async askOnce(ask: ClaimAsk, sentAt: Instants): Promise<void> {
+    const { signal } = this.givenUp;
+    if (signal.aborted) return;
+    try {
+      const claim = await this.deps.port.claim({ ...ask, waitMs: 0 }, signal);
+      if (claim !== undefined) this.take(claim, sentAt);
+    } catch (error) {
+      if (!signal.aborted) this.deps.session.warn(`asking about a last claim failed: ${String(error)}`);
+    }
+  }
+
   private take(claim: Claim, sentAt: Instants): void {
+    let abandon: (why: string) => void = () => undefined;
+    const abandoned = new Promise<void>((resolve) => {
+      abandon = () => resolve();
+    });
     const work = this.carryOut(claim, sentAt).catch((error: unknown) => {
       if (!(error instanceof GivenUp)) this.deps.session.warn(`${claim.runId}: ${String(error)}`);
     });
-    this.hold({ ended: work, handOver: () => undefined });
+    this.hold({
+      ended: Promise.race([work, abandoned]),
+      isBusy: () => false,
+      handOver: () => undefined,
+      abandon,
+    });
   }
 
   private hold(running: Running): void {
@@ -134,14 +185,14 @@ export class AgentWorker implements Worker {
 
   private async carryOut(claim: Claim, sentAt: Instants): Promise<void> {
     const { port, clock } = this.deps;
-    const state = await port.agentOf(claim.runId);
-    const hosted = this.deps.agents.find(({ agent }) => agent.name === state.agent);
+    const about = await port.aboutRun(claim.runId);
+    const hosted = this.deps.agents.find(({ agent }) => agent.name === about.agent);
     if (claim.reason === 'verify') {
       await verifyClaim(port, clock, hosted?.agent, claim);
       return;
     }
     if (hosted === undefined)
-      throw new Error(`claimed a run of ${state.agent}, which this worker does not have`);
+      throw new Error(`claimed a run of ${about.agent}, which this worker does not have`);
     if (claim.reason === 'replay' && claim.command?.parent !== undefined) {
       const { batchSize, graceMs, warn } = this.deps.session;
       const task = {
@@ -149,23 +200,32 @@ export class AgentWorker implements Worker {
         url: hosted.url,
         agent: hosted.agent.name,
         claim,
-        root: state.root,
+        root: about.root,
         batchSize,
         graceMs,
       };
       this.hold(this.deps.replay(port, task, warn));
       return;
     }
-    const loaded = await keepLease(port, clock, claim, () =>
-      loadRun(port, claim.runId, claim.headSeq, { fromStart: false }),
+    const [loaded, cache] = await keepLease(port, clock, claim, () =>
+      Promise.all([
+        loadRun(port, claim.runId, claim.headSeq, { fromStart: false }),
+        this.cacheFor(claim.runId, about),
+      ]),
     );
-    this.run(hosted, claim, sentAt, loaded, state.root, claim, await this.cacheFor(claim));
+    this.run(hosted, claim, sentAt, loaded, about.root, claim, cache);
   }
 
-  private async cacheFor({ command }: Claim) {
-    if (command?.mode !== 'fork' || command.parent === undefined || (command.edits ?? []).length === 0)
-      return new Map();
-    return loadCache(this.deps.port, command.parent, command.edits ?? []);
+  /**
+   * A fork with edits may use its parent's outcomes at every claim, not its first alone: the order is the fork's first
+   * event. A rewind leaves them behind.
+   */
+  private async cacheFor(runId: RunId, { isFork, line }: AboutRun) {
+    const { port } = this.deps;
+    const [order] = isFork && line === 0 ? await port.events(runId, seq(0), seq(1)) : [];
+    if (order?.kind !== 'command.accepted' || order.parent === undefined) return new Map();
+    const { parent, edits = [] } = order;
+    return edits.length === 0 ? new Map() : loadCache(port, parent, edits);
   }
 
   private run(
@@ -216,6 +276,7 @@ function freshRun(held: Held, input: Stored | undefined): LoadedRun {
       messageCount: 0,
       visits: {},
     },
+    conversation: [],
     record: recordOf([], undefined, { retry: true }),
     texts: new Map(),
   };

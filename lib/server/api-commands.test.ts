@@ -1,11 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { runId } from '@/lib/core/events/ids';
-import { ApiClient, claim, TestWorker, until } from '@/lib/testing/api-client';
+import { machineDigestOf } from '@/lib/core/machine/drift';
+import { ApiClient, claim, deskMachine, hash, TestWorker, until } from '@/lib/testing/api-client';
 import { describeConsole } from '@/lib/testing/describe-console';
 import { memoryStore } from '@/lib/testing/memory-store';
 import { startTestConsole } from '@/lib/testing/test-console';
 import { onlyRow } from '@/lib/usecases/heartbeat';
+
+/** Digest of a desk that declares one more state; the console knows it. */
+async function otherMachine(api: ApiClient): Promise<string> {
+  const machine = {
+    ...deskMachine,
+    states: { ...deskMachine.states, review: { transitions: [], tools: [], final: true } },
+  };
+  const digest = machineDigestOf(machine, hash);
+  await api.put(`/api/v1/machines/${digest}`, machine);
+  return digest;
+}
 
 const LOOKUP = 'plan#1/lookup#1';
 const REFUND = 'plan#1/create_refund#1';
@@ -591,6 +603,25 @@ describeConsole(
       await worker.write(worker.done(LOOKUP));
     });
 
+    it('gives a worker whose lease lapsed nothing on a poll that was open meanwhile: it may be frozen', async () => {
+      const worker = await TestWorker.create(api(), { workerId: 'w-frozen' });
+      await worker.write(worker.enter('plan'), worker.read(LOOKUP));
+      const polling = claim(api(), { workerId: 'w-frozen', waitMs: 20_000 });
+      await until(
+        () => api().get(worker.path),
+        ({ body }) => body.status === 'interrupted',
+      );
+      const { body: plan } = await api().plan(worker.runId, { mode: 'resume' });
+      const order = { mode: 'resume', planDigest: plan.digest };
+      expect(await api().command(worker.runId, order)).toMatchObject({ status: 202 });
+      expect(await polling).toMatchObject({ status: 204 });
+      // Asking again shows that it lives.
+      expect(await claim(api(), { workerId: 'w-frozen', waitMs: 0 })).toMatchObject({
+        status: 200,
+        body: { runId: worker.runId, reason: 'resume', epoch: 2 },
+      });
+    });
+
     it('a cancel that its holder did not live to carry out is carried out at the lapse', async () => {
       const worker = await TestWorker.create(api());
       await worker.write(worker.enter('plan'));
@@ -603,6 +634,29 @@ describeConsole(
   },
   { leaseMs: 400 },
 );
+
+describe('claims', () => {
+  it('lets no number of older runs that only other workers can take hide one from its worker', async () => {
+    const console = await startTestConsole({ store: memoryStore() });
+    const api = new ApiClient(console.url);
+    const other = await otherMachine(api);
+    for (let i = 0; i < 120; i++) {
+      const foreign = await TestWorker.create(api);
+      await foreign.release('hand-over');
+    }
+    const polling = { waitMs: 0, agents: [{ name: 'desk', machineDigest: other }] };
+    expect(await claim(api, polling)).toMatchObject({ status: 204 });
+    // The newest in the queue is for a machine that the others do not have.
+    const { body: mine } = await api.post('/api/v1/runs', {
+      workerId: 'w-mine',
+      agent: 'desk',
+      machineDigest: other,
+    });
+    await TestWorker.of(api, mine, 'w-mine').release('hand-over');
+    expect(await claim(api, polling)).toMatchObject({ status: 200, body: { runId: mine.runId } });
+    await console.close();
+  });
+});
 
 describe('mirrors', () => {
   it('409: a copy is not resumed, cancelled or answered here', async () => {

@@ -1,16 +1,17 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { userInfo } from 'node:os';
 import pino from 'pino';
-import { sha256 } from '@/lib/core/events/ids';
-import type { Hash } from '@/lib/core/events/payload';
 import { sdkWorkerEngine } from '@/lib/engines/sdk-worker/sdk-worker';
 import { importers } from '@/lib/ingest/registry';
 import { openStore } from '@/lib/stores/prisma/open-store';
 import { judgeLeases } from '@/lib/usecases/judge-leases';
 import type { EngineDriver, IdSource, Store } from '@/lib/usecases/ports';
 import { sweepPayloads } from '@/lib/usecases/sweep-payloads';
+import { decodeInThread } from './decode-thread';
 import type { Deps } from './deps';
 import { type Env, readEnv } from './env';
+import { sha256Hash } from './hash';
+import { InFlight } from './in-flight';
 import { defaultUploadLimits } from './upload-body';
 
 /** Everything of one console in one process. */
@@ -50,8 +51,6 @@ export async function closeRoot(): Promise<void> {
   if (known !== undefined) await (await known).close();
 }
 
-export const sha256Hash: Hash = (content) => sha256(createHash('sha256').update(content).digest('hex'));
-
 /** 120 random bits, so that an id is a secret as well. */
 const randomIds: IdSource = { next: (prefix) => `${prefix}_${randomBytes(15).toString('base64url')}` };
 
@@ -69,7 +68,7 @@ async function startRoot(env: Env): Promise<Root> {
 export async function buildRoot(
   store: Store,
   env: Pick<Env, 'leaseMs' | 'maxBodyBytes' | 'maxUnzippedBytes' | 'maxJsonDepth'> &
-    Partial<Pick<Env, 'upload'>>,
+    Partial<Pick<Env, 'upload' | 'decoder'>>,
   log: Deps['log'],
 ): Promise<Root> {
   const engine = sdkWorkerEngine();
@@ -85,9 +84,11 @@ export async function buildRoot(
     limits: { bodyBytes: env.maxBodyBytes, unzippedBytes: env.maxUnzippedBytes, jsonDepth: env.maxJsonDepth },
     importers,
     uploads: env.upload ?? defaultUploadLimits,
+    decode: decodeInThread(env.decoder),
+    inFlight: new InFlight(),
   };
   const stopWaking = store.feed.subscribe((moved) => {
-    if (moved.status === 'queued') engine.wake(moved.runId);
+    if (moved.wanted) engine.wake(moved.runId);
   });
   const rounds = [
     everySoOften(
@@ -104,6 +105,7 @@ export async function buildRoot(
   return {
     deps: built,
     close: async () => {
+      await built.inFlight.end();
       stopWaking();
       await Promise.all([...rounds.map((stop) => stop()), hinting]);
       await store.close();

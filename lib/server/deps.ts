@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import type { UsecaseDeps } from '@/lib/usecases/deps';
+import type { DecodeFile } from '@/lib/usecases/import-traces';
 import type { Importer } from '@/lib/usecases/ports';
 import type { BodyLimits } from './http';
+import type { InFlight } from './in-flight';
 import type { UploadLimits } from './upload-body';
 
 /** The composition root's content: what use-cases need, and what the HTTP edge needs beside it. */
@@ -11,4 +13,6 @@ export interface Deps extends UsecaseDeps {
   /** Formats that `POST /api/v1/traces` reads, and how much of them. */
   readonly importers: readonly Importer[];
   readonly uploads: UploadLimits;
+  readonly decode: DecodeFile;
+  readonly inFlight: InFlight;
 }

@@ -59,7 +59,7 @@ export function endpoint<Params, Query, Body, Value, Problem extends { readonly 
   const direct = async (incoming: Incoming, given?: Deps): Promise<Outgoing> => {
     const ready = given ?? (await deps());
     try {
-      return await answerTo(spec, ready, incoming);
+      return await ready.inFlight.add(answerTo(spec, ready, incoming));
     } catch (error) {
       ready.log.error({ err: error, method: incoming.method, params: incoming.params }, 'request failed');
       return problemAnswer({ kind: 'internal' }, 500);

@@ -9,6 +9,7 @@ const schema = z.object({
   PORT: z.coerce.number().int().min(0).max(65_535).default(3_000),
   DATABASE_URL: z.string().min(1).optional(),
   RERAIL_ROOT: z.string().min(1).optional(),
+  RERAIL_DECODER: z.string().min(1).optional(),
   RERAIL_TOKEN: z.string().min(1).optional(),
   RERAIL_LEASE_MS: whole(15_000, 200),
   RERAIL_MAX_BODY_BYTES: whole(32 * 1024 * 1024, 1_024),
@@ -36,6 +37,8 @@ export interface Env {
   readonly maxJsonDepth: number;
   /** Of `POST /api/v1/traces`. */
   readonly upload: UploadLimits;
+  /** The built program that decodes large uploads in a thread; without it they are decoded in the main one. */
+  readonly decoder: string;
   readonly logLevel: z.output<typeof schema>['RERAIL_LOG'];
   readonly pages: boolean;
 }
@@ -65,6 +68,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
       ratio: env.RERAIL_MAX_UPLOAD_RATIO,
       jsonDepth: env.RERAIL_MAX_UPLOAD_DEPTH,
     },
+    decoder: env.RERAIL_DECODER ?? resolve(root, '.rerail/server/decode-worker.mjs'),
     logLevel: env.RERAIL_LOG,
     pages: env.RERAIL_NO_PAGES === '0',
   };

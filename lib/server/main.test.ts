@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiClient, TestWorker, until } from '@/lib/testing/api-client';
+import { ApiClient, claim, TestWorker, until } from '@/lib/testing/api-client';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -80,11 +80,21 @@ describe('the console’s own server', () => {
     const api = new ApiClient(await urlOf(first));
     const worker = await TestWorker.create(api);
     await worker.write(worker.enter('plan'));
-    const stream = await fetch(`${api.url}/api/v1/stream`);
-    expect(stream.status).toBe(200);
+    const streams = await Promise.all(
+      ['', `?run=${worker.runId}&after=0`].map((query) => fetch(`${api.url}/api/v1/stream${query}`)),
+    );
+    expect(streams.map(({ status }) => status)).toEqual([200, 200]);
+    const polls = ['w7', 'w8'].map((workerId) => claim(api, { workerId, waitMs: 30_000 }));
+    // Both polls wait: their workers were seen.
+    await until(
+      () => api.get('/api/v1/workers'),
+      ({ body }) => body.items.length >= 2,
+    );
     first.child.kill('SIGTERM');
     expect(await first.ended).toBe(0);
     expect(first.errors()).toBe('');
+    expect((await Promise.all(polls)).map(({ status }) => status)).toEqual([204, 204]);
+    expect(await streams[1]?.text()).toContain('id: 2\n');
 
     const second = start({});
     expect(await new ApiClient(await urlOf(second)).get(worker.path)).toMatchObject({

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { dirname, resolve } from 'node:path';
@@ -5,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { closeRoot, root } from './container';
 import { type Env, readEnv } from './env';
 import { isLoopbackAddress } from './guards';
+import type { InFlight } from './in-flight';
 import { listener } from './listener';
 import { markPeer } from './peer-header';
 import { router } from './router';
@@ -22,7 +24,10 @@ const say = (line: string) => process.stderr.write(`rerail: ${line}\n`);
 
 function readSettings(): Env {
   // The bundle lies in `.rerail/server/`; data and `.next` are found from the project's root, not the caller's folder.
-  process.env['RERAIL_ROOT'] ??= resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+  const here = dirname(fileURLToPath(import.meta.url));
+  process.env['RERAIL_ROOT'] ??= resolve(here, '../..');
+  const decoder = resolve(here, 'decode-worker.mjs');
+  if (existsSync(decoder)) process.env['RERAIL_DECODER'] ??= decoder;
   return readEnv();
 }
 
@@ -58,16 +63,18 @@ function listen(server: Server, env: Env): Promise<number> {
   });
 }
 
-function stopOn(signals: readonly NodeJS.Signals[], server: Server): void {
+function stopOn(signals: readonly NodeJS.Signals[], server: Server, inFlight: InFlight): void {
   let stopping = false;
   const stop = async () => {
     if (stopping) return;
     stopping = true;
+    const giveUp = setTimeout(() => process.exit(1), STOP_WITHIN_MS);
     const closed = new Promise<void>((done) => server.close(() => done()));
     server.closeIdleConnections();
-    // Streams and long polls end only when their client goes.
+    await inFlight.end();
+    server.closeIdleConnections();
+    // What is left are clients that do not take their answer.
     const force = setTimeout(() => server.closeAllConnections(), 500);
-    const giveUp = setTimeout(() => process.exit(1), STOP_WITHIN_MS);
     await closed;
     clearTimeout(force);
     clearTimeout(giveUp);
@@ -92,7 +99,7 @@ async function start(): Promise<void> {
     onError: (error) => deps.log.error({ err: error }, 'request failed'),
   });
   const server = createServer({ keepAliveTimeout: 75_000, noDelay: true }, serve);
-  stopOn(['SIGTERM', 'SIGINT'], server);
+  stopOn(['SIGTERM', 'SIGINT'], server, deps.inFlight);
   pages = await pagesOf(env, server);
   const port = await listen(server, env);
   process.stdout.write(`rerail: http://${isIPv6(env.host) ? `[${env.host}]` : env.host}:${port}\n`);

@@ -179,7 +179,7 @@ describeConsole(
       const stop = new AbortController();
       const changes = streamRuns(console().deps, { resumed: false }, stop.signal)[Symbol.asyncIterator]();
       const move = (n: number) =>
-        feed.publish({ runId: runId(`slow-${n}`), headSeq: seq(n + 1), status: 'running' });
+        feed.publish({ runId: runId(`slow-${n}`), headSeq: seq(n + 1), status: 'running', wanted: false });
       const first = changes.next();
       move(0);
       await first;

@@ -9,6 +9,7 @@ import {
 } from '@/lib/core/events/ids';
 import type { Payload } from '@/lib/core/events/payload';
 import type { RunEvent } from '@/lib/core/events/run-event';
+import { wantsWorker } from '@/lib/core/journal/lease';
 import type { Machine } from '@/lib/core/machine/machine';
 import { inForce } from '@/lib/core/projections/effective-path';
 import type {
@@ -16,7 +17,6 @@ import type {
   EffectRecord,
   QuestionRecord,
   RunRecord,
-  RunStatus,
   StepRecord,
 } from '@/lib/core/projections/records';
 import { statusNow } from '@/lib/core/projections/run-state';
@@ -77,6 +77,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const machines = new Map<string, Machine>();
   const workers = new Map<string, WorkerRecord>();
   const feed = new LocalFeed();
+  const openedAt = now();
 
   const ledgerVersion = (root: RunId) => ledgers.get(root) ?? 0;
   const lineageEffects = (root: RunId) =>
@@ -106,6 +107,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
           ? []
           : (rows?.events ?? []).slice(after).filter((event) => event.by === 'console'),
       missingPayloads: [...new Set(ask.payloads ?? [])].filter((digest) => !payloads.has(digest)),
+      also: new Map(
+        (ask.also ?? []).flatMap(({ runId }) => {
+          const other = runs.get(runId);
+          return other === undefined ? [] : [[runId, withLedger(other.record)] as const];
+        }),
+      ),
     };
   }
 
@@ -192,9 +199,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         for (const one of together)
           assertChange(one.run.runId, { ...context, run: runs.get(one.run.runId)?.record }, one);
         for (const one of together) {
-          const { runId, headSeq, state } = one.run;
+          const { runId, headSeq } = one.run;
           store(one, context.now);
-          feed.publish({ runId, headSeq, status: state.status });
+          feed.publish({
+            runId,
+            headSeq,
+            status: statusNow(one.run, context.now, openedAt),
+            wanted: wantsWorker(one.run),
+          });
         }
       }
       return { ok: true, value };
@@ -204,7 +216,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       return rows === undefined ? undefined : withLedger(rows.record);
     },
     async runs(ask): Promise<Page<RunRecord>> {
-      const found = sorted(all().filter(matches(ask.filter, ask.judged)), ask.sort, ask.descending, ask.judged);
+      const found = sorted(
+        all().filter(matches(ask.filter, ask.judged)),
+        ask.sort,
+        ask.descending,
+        ask.judged,
+      );
       const cursor = decodeCursor(ask.cursor, ask.sort);
       const side = ask.descending ? -1 : 1;
       const rest =
@@ -219,11 +236,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         nextCursor: rest.length > items.length && last !== undefined ? encodeCursor(last) : undefined,
       };
     },
-    async runsIn(statuses: readonly RunStatus[], limit) {
-      const wanted = all().filter((run) => statuses.includes(run.state.status));
-      return sorted(wanted, 'updated', false)
-        .slice(0, limit)
-        .map(({ record }) => record);
+    async heldRuns() {
+      const held = all().filter(
+        ({ state, lease }) =>
+          state.status === 'running' || (state.status === 'waiting' && lease !== undefined),
+      );
+      return sorted(held, 'updated', false).map(({ record }) => record);
     },
     async lineage(root) {
       return sorted(

@@ -478,7 +478,11 @@ function startStep(lineage: TestLineage, choices: Choices): void {
     startEffect(lineage, key, { ...call, effect: what.effect }, choices);
     return;
   }
-  const api = what.kind === 'llm' ? { api: 'atlas', model: 'atlas-large' } : {};
+  const { count } = run.state.messages;
+  const api =
+    what.kind === 'llm'
+      ? { api: 'atlas', model: 'atlas-large', ...(count > 0 && { conversation: count }) }
+      : {};
   const started: NewEvent = { kind: 'step.started', attempt: 1, ...call, ...api };
   if (what.effect === 'pure')
     return void lineage.worker([
@@ -588,6 +592,7 @@ function endStep(lineage: TestLineage, choices: Choices): void {
     inputDigest: step.inputDigest,
     ...(step.effect && { effect: step.effect }),
     ...(step.input && { input: step.input }),
+    ...(step.conversation !== undefined && { conversation: step.conversation }),
     ...(step.intent && { intent: { ...step.intent, sendBy: epochMs(lineage.now + 500) } }),
   };
   if (ends === 'did-not-happen' || step.status === 'unknown' || step.status === 'retrying')
@@ -606,6 +611,7 @@ function endStep(lineage: TestLineage, choices: Choices): void {
         attempt: step.attempt,
         recorded: true,
         result: refOf(`${stepKey} done`),
+        ...(step.kind === 'llm' && { message: refOf(`${stepKey} said`) }),
         ...(step.effect === 'external' && { receipt: `re_${step.attemptSeq}` }),
         usage: { inputTokens: 3, costMicroUsd: 2 },
       },

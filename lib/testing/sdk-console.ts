@@ -1,5 +1,6 @@
 import { type CommandId, epochMs, type RunId, type Seq, type Sha256 } from '@/lib/core/events/ids';
 import type { RunEvent } from '@/lib/core/events/run-event';
+import type { Plan } from '@/lib/core/planner/plan';
 import { askAgainAt } from '@/lib/core/projections/ledger';
 import type { Result } from '@/lib/core/shared/result';
 import { sdkWorkerEngine } from '@/lib/engines/sdk-worker/sdk-worker';
@@ -44,6 +45,8 @@ export interface SimConsole {
     extra?: object,
   ): Promise<RunId>;
   payload(sha256: Sha256): Promise<unknown>;
+  /** What was ordered, with the plan that was shown for it. */
+  readonly orders: readonly { readonly commandId: string; readonly plan: Plan }[];
 }
 
 const LEASE_MS = 1_000;
@@ -57,6 +60,7 @@ export function must<Value>(result: Result<Value, unknown>): Value {
 export function simConsole(clock: SimClock): SimConsole {
   const store = memoryStore({ now: () => epochMs(clock.now()) });
   let count = 0;
+  const orders: { readonly commandId: string; readonly plan: Plan }[] = [];
   const deps: UsecaseDeps = {
     store,
     engine: sdkWorkerEngine(),
@@ -74,6 +78,7 @@ export function simConsole(clock: SimClock): SimConsole {
     clock,
     port,
     events,
+    orders,
     status: async (runId) => {
       const run = await store.run(id(runId));
       if (run === undefined) throw new Error(`no run ${runId}`);
@@ -90,7 +95,9 @@ export function simConsole(clock: SimClock): SimConsole {
       const ask = { mode, from, edits: [], decisions: {}, options: {}, ...extra };
       const { plan } = must(await makePlan(deps, { runId: id(runId), ...ask }));
       const command = { ...ask, planDigest: plan.digest, commandId: `c${++count}` as CommandId, reason: '' };
-      return must(await giveCommand(deps, { runId: id(runId), command: command as Command })).runId;
+      const given = must(await giveCommand(deps, { runId: id(runId), command: command as Command }));
+      orders.push({ commandId: command.commandId, plan });
+      return given.runId;
     },
     payload: async (sha256) =>
       JSON.parse(Buffer.from((await store.payloads.get(sha256))?.body ?? '').toString('utf8')) as unknown,
@@ -172,10 +179,11 @@ function portOver(deps: UsecaseDeps, clock: SimClock): JournalPort {
           }),
         );
       }),
-    agentOf: async (runId) => {
+    aboutRun: async (runId) => {
       const run = await store.run(runId);
       if (run === undefined) throw new Error(`no run ${runId}`);
-      return { agent: run.state.agent, root: run.root };
+      const { root, parent, state } = run;
+      return { agent: state.agent, root, isFork: parent?.mode === 'fork', line: state.line };
     },
     state: async (runId, at) => {
       const { state } = must(await getState(deps, { runId, at }));

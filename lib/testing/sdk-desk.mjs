@@ -1,8 +1,10 @@
+import { writeFileSync } from 'node:fs';
 import { defineAgent, Rejected, tool } from '@rerail/sdk';
 
 /*
  * A small refund desk for tests over the real API. What it does to the outside is noted in `calls`, which the test
- * process shares; in a replay's process nothing may be added. `DESK_RATE` changes one pure function.
+ * process shares; in a replay's process nothing may be added. `DESK_RATE` changes one pure function; with `DESK_CLOCK`
+ * the code reads the clock, with `DESK_TOUCH` it writes that file between its steps.
  */
 const key = Symbol.for('rerail.desk');
 globalThis[key] ??= { made: [], mailFails: false };
@@ -32,6 +34,8 @@ export const desk = defineAgent({
       run: async (ctx) => {
         const order = await ctx.tool('find', { order: ctx.input.order });
         ctx.vars.set('order', order);
+        if (process.env.DESK_CLOCK) Date.now();
+        if (process.env.DESK_TOUCH) writeFileSync(process.env.DESK_TOUCH, 'touched');
         ctx.vars.set('opened', { at: ctx.now(), id: ctx.id() });
         const reply = await ctx.llm('model', { messages: [{ role: 'user', content: 'what now?' }] });
         ctx.messages.append(reply.message);

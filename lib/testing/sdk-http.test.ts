@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import type { Worker } from '@/lib/sdk/api';
 import { startWorker } from '@/lib/sdk/worker';
@@ -38,11 +41,9 @@ describe('a worker against a console over HTTP', () => {
     });
   });
   afterEach(async () => {
+    for (const name of ['DESK_RATE', 'DESK_CLOCK', 'DESK_TOUCH']) delete process.env[name];
     await worker.stop();
     await console.close();
-  });
-  afterAll(() => {
-    delete process.env['DESK_RATE'];
   });
 
   const api = async (path: string, body?: unknown): Promise<Record<string, unknown>> => {
@@ -156,7 +157,6 @@ describe('a worker against a console over HTTP', () => {
     process.env['DESK_RATE'] = '2';
     const replay = await order('r4', 'replay', 'start');
     const run = await until(String(replay['runId']), 'failed');
-    delete process.env['DESK_RATE'];
     expect(run['failure']).toMatchObject({ cause: 'diverged' });
     const found = (await events(String(replay['runId']))).find((event) => event.kind === 'divergence.found');
     expect(found).toMatchObject({
@@ -165,6 +165,33 @@ describe('a worker against a console over HTTP', () => {
       recorded: { codec: 'json' },
       asked: { codec: 'json' },
     });
+  });
+
+  test('a replay tells that code read the clock past the context, and goes on', async () => {
+    await complete('r7');
+    process.env['DESK_CLOCK'] = '1';
+    const replay = String((await order('r7', 'replay', 'start'))['runId']);
+    await until(replay, 'completed');
+    const [end] = (await events(replay)).filter((event) => event.kind === 'command.ended');
+    expect(end).toMatchObject({ outcome: 'done', detail: expect.stringContaining('Date.now') as unknown });
+    for (const from = Date.now(); !warnings.join().includes('Date.now'); ) {
+      if (Date.now() - from > 5_000) throw new Error('the worker is not told');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  });
+
+  test('a replay of code that writes a file between its steps is stopped there, and the file is not written', async () => {
+    await complete('r8');
+    const file = join(tmpdir(), `rerail-touched-${process.pid}`);
+    process.env['DESK_TOUCH'] = file;
+    const replay = String((await order('r8', 'replay', 'start'))['runId']);
+    const run = await until(replay, 'failed');
+    expect(run['failure']).toMatchObject({ cause: 'diverged' });
+    const found = (await events(replay)).find((event) => event.kind === 'divergence.found');
+    expect(found?.kind === 'divergence.found' && found.sentence).toContain(
+      'touches nothing outside: fs.writeFileSync',
+    );
+    expect(existsSync(file)).toBe(false);
   });
 
   test('a fork from the visit of the refund answers it from the record and sends nothing a second time', async () => {

@@ -1,5 +1,6 @@
 import type { RunEvent } from '@/lib/core/events/run-event';
 import type { Agent } from '@/lib/sdk/api';
+import { GivenUp } from '@/lib/sdk/http-client';
 import { machineOf } from '@/lib/sdk/machine-of';
 import { replaySession } from '@/lib/sdk/replay-entry';
 import { AgentWorker } from '@/lib/sdk/worker';
@@ -24,6 +25,12 @@ export interface LabWorkerOptions {
   readonly workerId?: string;
   /** Asked at every request: while true, nothing that this worker sends arrives for 2.5 s. */
   readonly isCutOff?: () => boolean;
+  /** Asked when a claim was granted: true, and its answer never arrives. */
+  readonly losesClaim?: () => boolean;
+  /** Told before this worker asks about a run that it claimed. */
+  readonly onRequest?: (request: 'aboutRun') => void;
+  /** Asked at every request: while true, nothing that this worker sends ever arrives. */
+  readonly isUnreachable?: () => boolean;
 }
 
 export function sdkLab(seed = 1): Lab {
@@ -38,18 +45,27 @@ export function sdkLab(seed = 1): Lab {
     points,
     worker: async (agents, options = {}) => {
       const { port } = console;
-      const through = <Value>(send: () => Promise<Value>): Promise<Value> =>
-        options.isCutOff?.() === true ? clock.delay(2_500).then(send) : send();
+      const through = <Value>(send: () => Promise<Value>): Promise<Value> => {
+        if (options.isUnreachable?.() === true) return new Promise(() => undefined);
+        return options.isCutOff?.() === true ? clock.delay(2_500).then(send) : send();
+      };
       const worker: AgentWorker = new AgentWorker({
         port: {
           ...port,
           claim: async (ask, signal) => {
             while (options.isCutOff?.() === true && !signal.aborted) await clock.delay(500);
-            return port.claim(ask, signal);
+            const claim = await port.claim(ask, signal);
+            if (claim !== undefined && options.losesClaim?.() === true)
+              throw new GivenUp('the answer is lost');
+            return claim;
           },
           append: (runId, batch) => through(() => port.append(runId, batch)),
           heartbeat: (held, seenSeq, signal) => through(() => port.heartbeat(held, seenSeq, signal)),
           release: (held, outcome) => through(() => port.release(held, outcome)),
+          aboutRun: (runId) => {
+            options.onRequest?.('aboutRun');
+            return through(() => port.aboutRun(runId));
+          },
         },
         clock,
         workerId: options.workerId ?? `w${++workers}`,
@@ -67,7 +83,9 @@ export function sdkLab(seed = 1): Lab {
             await session.start();
             return session.ended;
           }),
+          isBusy: () => false,
           handOver: () => undefined,
+          abandon: () => undefined,
         }),
         session: {
           batchSize: options.batchSize ?? 500,

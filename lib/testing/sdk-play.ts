@@ -4,6 +4,7 @@ import { askAgainAt } from '@/lib/core/projections/ledger';
 import type { Agent } from '@/lib/sdk/api';
 import type { AgentWorker } from '@/lib/sdk/worker';
 import { type Lab, sdkLab } from './sdk-lab';
+import { comparePlans, type Predicted } from './sdk-predicted';
 import { type AgentSpec, Downstream, randomAgent } from './sdk-random-agents';
 
 /** Where a worker is dropped: at its `at`-th kill point; a zombie only loses its connection to the console. */
@@ -18,6 +19,10 @@ export interface Played {
   /** Kill points that were passed in all. */
   readonly points: number;
   readonly bad: readonly string[];
+  /** Workers that were dropped. */
+  readonly drops: number;
+  /** Plans of resumes beside what ran. */
+  readonly predicted: Predicted;
 }
 
 /**
@@ -36,6 +41,7 @@ export async function play(
   const bad: string[] = [];
   let points = 0;
   let nextFault = 0;
+  let drops = 0;
   let worker: AgentWorker | undefined;
   const all: AgentWorker[] = [];
   const fresh = async () => {
@@ -47,6 +53,7 @@ export async function play(
       onPoint: (_point, self) => {
         points++;
         if (fault === undefined || ++here !== fault.at) return;
+        drops++;
         if (fault.kind === 'zombie') cutOff = true;
         else self.kill();
         lab.clock.after(fault.kind === 'zombie' ? 1_200 : 5, () => void fresh());
@@ -64,7 +71,7 @@ export async function play(
       const status = await lab.status('r').catch(() => 'none');
       if (status === 'completed' || (status === 'failed' && looks > 400)) ended = true;
       else {
-        await operator(lab, down, status, autoVerify);
+        await operator(lab, down, status);
         if (looks++ > 1_500) {
           bad.push(`stuck in ${status} ${refusals.at(-1)}\n${journalText(await lab.events('r'))}`);
           ended = true;
@@ -89,20 +96,23 @@ export async function play(
   await lab.clock.run(() => lab.clock.now() >= settled);
   for (const one of all) one.kill();
   await check(lab, down, bad);
+  const predicted = comparePlans(lab.orders, await lab.events('r'));
+  bad.push(...predicted.misses);
   if (bad.length === 0) await checkReplay(lab, down, agent, bad);
-  return { lab, down, points, bad };
+  if (bad.length === 0) await checkFork(lab, down, agent, bad);
+  return { lab, down, points, bad, drops, predicted };
 }
 
 const refusals: string[] = [];
-async function operator(lab: Lab, down: Downstream, status: string, autoVerify: boolean): Promise<void> {
+async function operator(lab: Lab, down: Downstream, status: string, runId = 'r' as RunId): Promise<void> {
   if (status === 'none') return;
-  const run = await lab.deps.store.run('r' as RunId);
+  const run = await lab.deps.store.run(runId);
   if (run === undefined) return;
   for (const question of Object.values(run.state.questions)) {
     if (question.status === 'open' && lab.clock.random() < 0.6) {
       const { questionId, questionDigest } = question;
       await lab
-        .command('r', {
+        .command(runId, {
           mode: 'answer',
           questionId,
           questionDigest,
@@ -113,13 +123,13 @@ async function operator(lab: Lab, down: Downstream, status: string, autoVerify: 
   }
   if (status === 'running' || status === 'queued') return;
   const doubts = (await lab.deps.store.effects('r' as RunId)).filter(
-    (effect) => effect.status === 'in-doubt',
+    (effect) => effect.status === 'in-doubt' && effect.runId === runId,
   );
   if (doubts.some((effect) => lab.clock.now() < askAgainAt(effect))) return;
   if (doubts.length > 0 && lab.clock.random() < 0.5) {
     // By probe…
     const [first] = doubts;
-    await lab.command('r', { mode: 'verify', stepKey: first?.stepKey } as never).catch(() => undefined);
+    await lab.command(runId, { mode: 'verify', stepKey: first?.stepKey } as never).catch(() => undefined);
     return;
   }
   for (const effect of doubts) {
@@ -130,19 +140,18 @@ async function operator(lab: Lab, down: Downstream, status: string, autoVerify: 
         ? { outcome: 'did-not-happen' }
         : { outcome: 'happened', result: { value: truth.result } }),
     };
-    await lab.command('r', { mode: 'decide', decisions: { [effect.stepKey]: decision } } as never);
+    await lab.command(runId, { mode: 'decide', decisions: { [effect.stepKey]: decision } } as never);
   }
   if (
     status === 'interrupted' ||
     status === 'failed' ||
     (status === 'waiting' && !Object.values(run.state.questions).some((q) => q.status === 'open'))
   ) {
-    await lab.order('r', 'resume').catch((error: unknown) => {
+    await lab.order(runId, 'resume').catch((error: unknown) => {
       refusals.push(String(error).slice(0, 3000));
       if (!/held|nothing-to-do|not-possible|needs-decision/.test(String(error))) throw error;
     });
   }
-  void autoVerify;
 }
 
 /** The promises, after the fact. */
@@ -211,6 +220,46 @@ async function checkReplay(lab: Lab, down: Downstream, agent: Agent, bad: string
     });
   if (JSON.stringify(asked(record)) !== JSON.stringify(asked(replay)))
     bad.push(`the replay went another way\n${journalText(record)}\n— replay —\n${journalText(replay)}`);
+}
+
+/** A fork from any checkpoint sends nothing that its lineage has sent, whatever it asks for beyond that point. */
+async function checkFork(lab: Lab, down: Downstream, agent: Agent, bad: string[]): Promise<void> {
+  const checkpoints = await lab.deps.store.checkpoints('r' as RunId);
+  const from = checkpoints[lab.clock.int(0, checkpoints.length - 1)];
+  if (from === undefined) return;
+  const warned = lab.warnings.length;
+  const worker = await lab.worker([agent]);
+  const id = await lab.order('r', 'fork', from.id);
+  let end = '';
+  let looks = 0;
+  const look = async () => {
+    const status = await lab.status(id);
+    const events = await lab.events(id);
+    const waiting = events.findLast((event) => event.kind === 'run.waiting');
+    // Beyond the point other answers may ask for a confirmed effect with other arguments: that is for a person.
+    const rests = status === 'waiting' && waiting?.on.some((on) => on.for === 'conflict') === true;
+    if (status === 'completed' || rests || looks++ > 400) end = status;
+    else {
+      await operator(lab, down, status, id);
+      lab.clock.after(60, () => void look());
+    }
+  };
+  lab.clock.after(1, () => void look());
+  await lab.clock.run(() => end !== '');
+  worker.kill();
+  const events = await lab.events(id);
+  const show = () => `fork at ${from.seq}\n${journalText(events)}`;
+  if (end !== 'completed' && end !== 'waiting') bad.push(`the fork ended ${end}\n${show()}`);
+  if (events.some((event) => event.kind === 'divergence.found')) bad.push(`the fork diverged\n${show()}`);
+  const sent = new Set<string>();
+  for (const { key } of down.executed) {
+    if (sent.has(key)) bad.push(`the fork sent ${key} again\n${show()}`);
+    sent.add(key);
+  }
+  const odd = lab.warnings
+    .slice(warned)
+    .filter((text) => !text.includes('depends on which answer came first'));
+  if (odd.length > 0) bad.push(`the fork warned: ${odd[0]}\n${show()}`);
 }
 
 const journalText = (events: readonly RunEvent[]): string =>

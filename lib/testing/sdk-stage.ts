@@ -18,7 +18,7 @@ export interface Stage {
   readonly lab: Lab;
   readonly workers: AgentWorker[];
   /** In order of arrival. */
-  readonly outside: readonly Seen[];
+  readonly outside: Seen[];
   reset(seed: number): void;
   /** A tool that answers `{ id: name_n }` after 3 ms, or what `answer` gives for its n-th call. */
   readonly seen: (
@@ -31,7 +31,7 @@ export interface Stage {
   readonly begin: (agent: Agent, input?: unknown) => Promise<AgentWorker>;
   /** Answers the run's open question. */
   readonly answer: (value: unknown, runId?: string) => Promise<unknown>;
-  readonly names: () => readonly string[];
+  readonly names: () => string[];
 }
 
 /** A stage that is fresh in every test of the file. */

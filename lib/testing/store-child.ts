@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { runId, seq, stepKey } from '@/lib/core/events/ids';
 import { openStore } from '@/lib/stores/prisma/open-store';
+import type { WriteContext } from '@/lib/usecases/ports';
 import {
   append,
   appendTo,
@@ -102,9 +103,49 @@ async function race(): Promise<void> {
   say(`won ${won}`);
 }
 
+/** Writes large new runs without end, each in one commit; `ack <run> <head>` for each that was acknowledged. */
+async function importForEver(): Promise<never> {
+  for (let n = 0; ; n += 1) {
+    const id = runId(`large_${name}_${n}`);
+    const size = 2_500;
+    const bodies = Array.from({ length: size }, (_, i) => payload(JSON.stringify(`${id} ${i % 100}`)));
+    const [context] = await contexts(id);
+    const state = appendTo(id, context, {}).run.state;
+    const change = appendTo(id, context, {
+      run: { lastBatch: 1 },
+      bodies: bodies.map(message),
+      payloads: [...new Map(bodies.map((one) => [one.sha256, one])).values()],
+      rest: {
+        steps: bodies.map((one, i) =>
+          stepRecord(`plan#1/s#${i}`, { startedSeq: seq(i + 1), result: refOf(one) }),
+        ),
+        effects: [effectRecord(id, stepKey('plan#1/e#1'), { intentSeq: seq(1) })],
+        snapshots: [{ seq: seq(size), line: 0, state: { ...state, seq: seq(size) } }],
+      },
+    });
+    say(`begun ${id}`);
+    await store.commit<void, never>({
+      runId: id,
+      inParts: true,
+      decide: () => ({ ok: true, value: { value: undefined, change } }),
+    });
+    say(`ack ${id} ${size}`);
+  }
+}
+
+async function contexts(id: ReturnType<typeof runId>): Promise<readonly [WriteContext]> {
+  const seen = await store.commit<WriteContext, never>({
+    runId: id,
+    decide: (context) => ({ ok: true, value: { value: context, change: undefined } }),
+  });
+  if (!seen.ok) throw new Error('looking is never refused');
+  return [seen.value];
+}
+
 say('ready');
 await lines.next();
-if (mode === 'append') await Promise.all(['a', 'b', 'c', 'd'].map((run) => appendForEver(`run_${run}`)));
+if (mode === 'import') await importForEver();
+else if (mode === 'append') await Promise.all(['a', 'b', 'c', 'd'].map((run) => appendForEver(`run_${run}`)));
 else await race();
 await lines.next();
 await store.close();

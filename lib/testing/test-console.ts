@@ -20,6 +20,8 @@ export interface TestConsoleOptions {
   /** A store that is open already (the memory store); the caller does not close it. */
   readonly store?: Store;
   readonly limits?: Partial<Deps['limits']>;
+  /** The built `decode-worker.mjs`; absent: uploads are decoded in the test's own thread. */
+  readonly decoder?: string;
 }
 
 export interface TestConsole {
@@ -48,6 +50,7 @@ export async function startTestConsole(options: TestConsoleOptions = {}): Promis
     maxBodyBytes: options.limits?.bodyBytes ?? 32 * MIB,
     maxUnzippedBytes: options.limits?.unzippedBytes ?? 128 * MIB,
     maxJsonDepth: options.limits?.jsonDepth ?? 64,
+    ...(options.decoder === undefined ? {} : { decoder: options.decoder }),
   };
   const log = pino(
     { level: process.env['RERAIL_LOG'] ?? 'error', base: null },
@@ -68,6 +71,7 @@ export async function startTestConsole(options: TestConsoleOptions = {}): Promis
     deps,
     close: async () => {
       const closed = new Promise<void>((done) => server.close(() => done()));
+      await deps.inFlight.end();
       server.closeAllConnections();
       await closed;
       await close();

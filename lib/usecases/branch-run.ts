@@ -7,6 +7,7 @@ import { newRun } from '@/lib/core/journal/new-run';
 import { inForce, segmentsAt } from '@/lib/core/projections/effective-path';
 import type { RunRecord, RunState } from '@/lib/core/projections/records';
 import type { Json } from '@/lib/core/shared/canonical-json';
+import { namesIn, pointerTo } from '@/lib/core/shared/json-pointer';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import {
   type AcceptedPlan,
@@ -24,7 +25,7 @@ import type { LoadedPlan } from './load-plan';
 import { planFor } from './order-recovery';
 import { jsonPayload, refOf } from './payload-of';
 import { noRun } from './problems';
-import { pointerSegments, setAtPointer } from './set-at-pointer';
+import { setAtPointer } from './set-at-pointer';
 import { eventPages, stateAt } from './state-at';
 
 type Deps = Pick<UsecaseDeps, 'store' | 'engine' | 'hash' | 'ids' | 'leaseMs' | 'judgedFrom' | 'actor'>;
@@ -205,7 +206,7 @@ async function applyEdits(
   const values = new Map<string, Json>();
   let input: Json | undefined;
   for (const edit of edits) {
-    const [kind, ...segments] = pointerSegments(edit.path);
+    const [kind, ...segments] = namesIn(edit.path);
     if (kind === 'steps') continue;
     if (kind !== 'input' && kind !== 'variables')
       return refusedEdit(edit, 'Only /input, /variables/… and /steps/…/result can be edited.');
@@ -232,7 +233,7 @@ async function applyEdits(
   const patch = [...values].map(
     ([name, value]): VariablePatch => ({
       op: Object.hasOwn(state.variables, name) ? 'replace' : 'add',
-      path: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      path: pointerTo(name),
       value: keep(value),
     }),
   );

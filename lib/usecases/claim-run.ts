@@ -5,6 +5,7 @@ import {
   type Claimable,
   type ClaimReason,
   claimFor,
+  liveLease,
   takeClaim,
   type WorkerOffer,
 } from '@/lib/core/journal/lease';
@@ -19,6 +20,7 @@ import { newLeaseId } from './lease-id';
 import { type LoadedPlan, loadPlan, type Today } from './load-plan';
 import { markSeen } from './mark-seen';
 import type { AnswerRecord, WriteContext } from './ports';
+import { tooLate } from './release-lease';
 import { stateAt } from './state-at';
 
 export interface ClaimAsk extends WorkerOffer {
@@ -43,7 +45,7 @@ export type ClaimProblem = { readonly kind: 'claim-differs'; readonly detail: st
 
 /** How long a waiting claim relies on being woken: leases lapse by time, and other processes write too. */
 const LOOK_AGAIN_MS = 1_000;
-const MOST_CANDIDATES = 100;
+const CANDIDATES_AT_ONCE = 100;
 
 /**
  * Hands a claimable run to the worker, waiting up to `waitMs` for one; `undefined` where there is none. The same
@@ -62,6 +64,7 @@ export async function claimRun(
     }),
   );
   const until = performance.now() + ask.waitMs;
+  const since = deps.store.clock.now();
   for (;;) {
     const before = answerOf(await deps.store.answer(key), requestDigest);
     if (!before.ok || before.value !== undefined) return before;
@@ -74,7 +77,11 @@ export async function claimRun(
       AbortSignal.any([signal, looked.signal]),
     );
     try {
-      const claimed = await claimOne(deps, ask, key, requestDigest, signal);
+      const claimed = await claimOne(deps, { ...ask, since }, key, requestDigest, signal);
+      if (claimed === 'silent') {
+        looked.abort();
+        return ok(undefined);
+      }
       if (!claimed.ok || claimed.value !== undefined) return claimed;
     } catch (error) {
       looked.abort();
@@ -85,6 +92,7 @@ export async function claimRun(
       return ok(undefined);
     }
     await woken;
+    if (signal.aborted) return ok(undefined);
   }
 }
 
@@ -99,32 +107,50 @@ function answerOf(
 
 async function claimOne(
   deps: Deps,
-  ask: ClaimAsk,
+  ask: ClaimAsk & { readonly since: EpochMs },
   key: string,
   requestDigest: ReturnType<Deps['hash']>,
   signal: AbortSignal,
-): Promise<Result<Claimed | undefined, ClaimProblem>> {
-  const names = new Set(ask.agents.map(({ name }) => name));
-  for (const run of await candidates(deps)) {
+): Promise<Result<Claimed | undefined, ClaimProblem> | 'silent'> {
+  const names = [...new Set(ask.agents.map(({ name }) => name))];
+  for await (const run of candidates(deps, names)) {
     if (signal.aborted) return ok(undefined);
-    if (!names.has(run.state.agent)) continue;
+    if (!names.includes(run.state.agent)) continue;
+    // Its own lease lapsed while this poll was open: it may be frozen, so it has to ask again to be given anything.
+    const { lease } = run;
+    const lapsedSince =
+      lease?.workerId === ask.workerId &&
+      lease.expiresAt > ask.since &&
+      liveLease(run, deps.store.clock.now(), deps.judgedFrom) === undefined;
+    if (lapsedSince) return 'silent';
     const claimed = await tryClaim(deps, run, ask, key, requestDigest);
     if (!claimed.ok || claimed.value !== undefined) return claimed;
   }
   return ok(undefined);
 }
 
-/** Queued runs, oldest first, and those that were hinted at. A hint that leads nowhere is dropped. */
-async function candidates(deps: Deps): Promise<readonly RunRecord[]> {
-  const queued = await deps.store.runsIn(['queued'], MOST_CANDIDATES);
-  const hinted: RunRecord[] = [];
+/**
+ * Queued runs of the worker's agents, oldest change first, then those that were hinted at. Read page by page: runs
+ * that only another worker can take, however many, hide none. A hint that leads nowhere is dropped.
+ */
+async function* candidates(deps: Deps, agents: readonly string[]): AsyncGenerator<RunRecord> {
+  let cursor: string | undefined;
+  do {
+    const page = await deps.store.runs({
+      filter: { status: ['queued'], agent: agents },
+      sort: 'updated',
+      descending: false,
+      limit: CANDIDATES_AT_ONCE,
+      ...(cursor !== undefined && { cursor }),
+    });
+    yield* page.items;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
   for (const id of deps.engine.hinted()) {
-    if (queued.some((run) => run.runId === id)) continue;
     const run = await deps.store.run(id);
-    if (run !== undefined && run.state.verifies.length > 0) hinted.push(run);
+    if (run !== undefined && run.state.verifies.length > 0) yield run;
     else deps.engine.settled(id);
   }
-  return [...queued, ...hinted];
 }
 
 /** What the claim's commit is to write, made ready outside of the run's lock. */
@@ -168,11 +194,14 @@ async function tryClaim(
         { leaseId: lease, workerId: ask.workerId, now, leaseMs: deps.leaseMs },
         prepared.started,
       );
+      // A pause that nobody lived to carry out is not the next holder's: a person let the run go on since.
+      const { pending } = run.state;
+      const passed = pending?.mode === 'pause' ? [tooLate(pending.commandId)] : [];
       const change =
         taken.event === undefined
           ? onlyRow(taken.run)
           : {
-              ...extend(taken.run, context.effects, [taken.event], {
+              ...extend(taken.run, context.effects, [...passed, taken.event], {
                 at: now,
                 epoch: taken.run.epoch,
                 by: 'console',
@@ -355,7 +384,10 @@ function asItStood(
       return on.length === 0 ? handedOver : { kind: 'run.waiting', on };
     }
     case 'paused':
-      return { kind: 'run.paused' };
+      return {
+        kind: 'run.paused',
+        ...(before.pausedBefore !== undefined && { before: before.pausedBefore }),
+      };
     case 'interrupted': {
       const { cause, workerId } = before.interruption ?? {};
       return {

@@ -117,6 +117,44 @@ class Script {
     });
   }
 
+  /** A request that begins with `conversation` messages, and its reply in two parts. */
+  reply(key: string, conversation: number): void {
+    const message = this.put({ role: 'assistant', content: `after ${conversation}` });
+    this.add({
+      kind: 'step.started',
+      stepKey: stepKey(key),
+      name: 'desk',
+      step: 'llm',
+      effect: 'read',
+      attempt: 1,
+      input: this.put({ messages: [] }),
+      inputDigest: hash(`whole request of ${key}`),
+      conversation,
+    });
+    this.add({
+      kind: 'step.completed',
+      stepKey: stepKey(key),
+      attempt: 1,
+      recorded: true,
+      result: this.put({ finish: 'stop' }),
+      message,
+    });
+    this.add({
+      kind: 'step.reused',
+      stepKey: stepKey(`${key}9`),
+      name: 'desk',
+      step: 'llm',
+      effect: 'read',
+      input: this.put({ messages: [] }),
+      inputDigest: hash(`whole request of ${key}`),
+      conversation,
+      sourceRunId: runId('another run'),
+      sourceSeq: seq(1),
+      result: this.put({}),
+      message: this.put({ role: 'assistant', content: 'from another run' }),
+    });
+  }
+
   effect(key: StepKey): number {
     const sent = this.put({ amount: 148 });
     const argsDigest = digestOf('{"amount":148}', hash);
@@ -203,6 +241,7 @@ function wholeStory(values: readonly unknown[]): Script {
       { kind: 'message.appended', role: 'user', message: script.put({ role: 'user', content: value }) },
     );
   }
+  script.reply('lookup#1/desk#1', values.length);
   script.add({ kind: 'value.recorded', key: stepKey('lookup#1/$time#1'), of: 'time', value: 0.1 });
   const point = script.add({
     kind: 'checkpoint.saved',

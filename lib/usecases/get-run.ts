@@ -2,6 +2,7 @@ import type { RunId } from '@/lib/core/events/ids';
 import { assertDefined } from '@/lib/core/shared/assert';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
+import { judgeRun } from './judge-leases';
 import { type NotFound, noRun } from './problems';
 import { type RunView, viewRuns } from './run-view';
 
@@ -10,8 +11,9 @@ export async function getRun(
   deps: Pick<UsecaseDeps, 'store' | 'engine' | 'leaseMs' | 'judgedFrom'>,
   ask: { readonly runId: RunId },
 ): Promise<Result<RunView, NotFound>> {
-  const run = await deps.store.run(ask.runId);
-  if (run === undefined) return fail(noRun(ask.runId));
-  const [view] = await viewRuns(deps, [run]);
+  const stored = await deps.store.run(ask.runId);
+  if (stored === undefined) return fail(noRun(ask.runId));
+  // A lapse that is shown is recorded first: its effects are in doubt from then on, and the next action says so.
+  const [view] = await viewRuns(deps, [await judgeRun(deps, stored)]);
   return ok(assertDefined(view, 'one run has one view'));
 }

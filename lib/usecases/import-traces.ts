@@ -1,17 +1,35 @@
-import type { EpochMs, RunId, Sha256 } from '@/lib/core/events/ids';
-import type { Payload } from '@/lib/core/events/payload';
+import type { EpochMs, RunId, Seq, Sha256, StepKey } from '@/lib/core/events/ids';
+import type { Hash, Payload } from '@/lib/core/events/payload';
 import { payloadRefsOf } from '@/lib/core/events/payload-refs';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { type Draft, type Extension, extend } from '@/lib/core/journal/extend';
 import { newRun } from '@/lib/core/journal/new-run';
-import type { EffectRecord, RunRecord, RunStatus } from '@/lib/core/projections/records';
+import { effectKeysOf, ledgerOf, putInLedger } from '@/lib/core/projections/ledger';
+import type {
+  CheckpointRecord,
+  EffectRecord,
+  QuestionRecord,
+  RunRecord,
+  RunState,
+  RunStatus,
+  StepRecord,
+} from '@/lib/core/projections/records';
 import { emptyState, foldRun, statusNow } from '@/lib/core/projections/run-state';
 import { assertDefined } from '@/lib/core/shared/assert';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
 import { stateDigest } from './export-run';
-import { type Joined, type JoinProblem, joinImport, placed } from './join-import';
-import type { Change, Imported, ImportedRun, Importer, ImportWarning } from './ports';
+import { draftOf, type Joined, type JoinProblem, joinImport, placed } from './join-import';
+import { pace, slices } from './pace';
+import type {
+  Change,
+  Imported,
+  ImportedRun,
+  Importer,
+  ImportProblem,
+  ImportWarning,
+  SnapshotRecord,
+} from './ports';
 
 export interface UploadedRun {
   readonly runId: RunId;
@@ -54,10 +72,19 @@ export type ImportTracesDeps = Pick<UsecaseDeps, 'store' | 'hash' | 'judgedFrom'
   readonly importers: readonly Importer[];
   /** Deepest nesting of JSON in a file. */
   readonly maxImportDepth: number;
+  /** Decodes a file; absent: here and at once, which holds the event loop for as long as it takes. */
+  readonly decode?: DecodeFile;
 };
 
+/** Reads a file with an importer, perhaps in another thread; `bytes` are given away. */
+export type DecodeFile = (
+  importer: Importer,
+  bytes: Uint8Array,
+  maxDepth: number,
+) => Promise<Result<Imported, ImportProblem>>;
+
 const HEAD_BYTES = 65_536;
-const EVENTS_AT_ONCE = 5_000;
+const EVENTS_AT_ONCE = 1_000;
 
 /**
  * Stores the runs of a file as mirrors, all of them in one transaction or none. What is stored already is left, what is
@@ -69,7 +96,8 @@ export async function importTraces(
 ): Promise<Result<Upload, ImportTracesProblem>> {
   const importer = importerFor(deps.importers, ask);
   if (!importer.ok) return importer;
-  const decoded = importer.value.decode(ask.bytes, { hash: deps.hash, maxDepth: deps.maxImportDepth });
+  const decode = deps.decode ?? decodeHere(deps.hash);
+  const decoded = await decode(importer.value, ask.bytes, deps.maxImportDepth);
   if (!decoded.ok) {
     const { path, message } = decoded.problem;
     const detail = `${path}: ${message}`;
@@ -78,8 +106,25 @@ export async function importTraces(
       ? fail({ kind: 'too-deep', limit: 'depth', limitDepth: decoded.problem.max, detail, errors })
       : fail({ kind: 'malformed', detail, errors });
   }
-  // One at a time: two uploads of one thread would otherwise race for runs that neither has stored yet.
-  return turn(deps.store, () => storeRuns(deps, importer.value.id, decoded.value));
+  // One at a time, so that uploads of one thread rarely race; where another process has the same store they may.
+  return turn(deps.store, async () => {
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const stored = await storeRuns(deps, importer.value.id, decoded.value);
+      if (stored.ok || stored.problem.kind !== 'moved') return stored as Result<Upload, ImportTracesProblem>;
+    }
+    throw new Error('The runs of an upload kept moving while they were joined');
+  });
+}
+
+const decodeHere =
+  (hash: Hash): DecodeFile =>
+  async (importer, bytes, maxDepth) =>
+    importer.decode(bytes, { hash, maxDepth });
+
+const MOST_TRIES = 10;
+/** Somebody else wrote one of the runs since they were read. */
+interface Moved {
+  readonly kind: 'moved';
 }
 
 function importerFor(
@@ -124,50 +169,46 @@ interface Plan {
   readonly record: RunRecord | undefined;
   readonly stored: readonly RunEvent[];
   readonly joined: Joined;
-  readonly drafts: readonly Draft[];
 }
 
 async function storeRuns(
   deps: ImportTracesDeps,
   format: string,
   file: Imported,
-): Promise<Result<Upload, ImportTracesProblem>> {
+): Promise<Result<Upload, ImportTracesProblem | Moved>> {
   const warnings = [...file.warnings];
   const plans = new Map<RunId, Plan>();
   for (const run of file.runs) {
     const record = await deps.store.run(run.runId);
     const stored = record === undefined ? [] : await journalOf(deps, record);
-    const joined = joinImport(run, record, stored);
+    const joined = await joinImport(run, record, stored);
     if (!joined.ok) return fail(explained(joined.problem));
     if (joined.value.older)
       warnings.push({
         path: `run ${run.runId}`,
         message: 'more of this run is stored already than the file holds',
       });
-    const parent = run.parent === undefined ? undefined : plans.get(run.parent.runId);
-    const drafts = joined.value.fresh.map((draft) =>
-      parent === undefined ? draft : placed(draft, parent.run.runId, parent.joined.placeOf),
-    );
-    plans.set(run.runId, { run, record, stored, joined: joined.value, drafts });
+    plans.set(run.runId, { run, record, stored, joined: joined.value });
   }
   for (const { run } of plans.values())
     if (run.machine !== undefined) await deps.store.machines.put(run.machine.digest, run.machine.machine);
 
-  const growing = [...plans.values()].filter(({ drafts }) => drafts.length > 0);
+  const growing = [...plans.values()].filter(({ joined }) => joined.fresh.length > 0);
   const written = await write(deps, growing, plans);
   if (!written.ok) return written;
   const runs: UploadedRun[] = [];
   for (const plan of plans.values()) {
-    const extension = written.value.get(plan.run.runId);
-    if (extension !== undefined) warnings.push(...checked(plan, extension, deps));
-    const record = extension?.run ?? assertDefined(plan.record, 'a run that does not grow is stored');
-    runs.push(uploaded(format, record, [plan.stored, extension?.events ?? []], deps));
+    const change = written.value.get(plan.run.runId);
+    if (change !== undefined) warnings.push(...checked(plan, change, deps));
+    const record = change?.run ?? assertDefined(plan.record, 'a run that does not grow is stored');
+    runs.push(await uploaded(format, record, [plan.stored, change?.events ?? []], deps));
   }
   return ok({ runs, warnings, created: [...plans.values()].some(({ record }) => record === undefined) });
 }
 
 async function journalOf({ store }: ImportTracesDeps, record: RunRecord): Promise<readonly RunEvent[]> {
   const events: RunEvent[] = [];
+  const turn = pace();
   while (events.length < record.headSeq) {
     const page = await store.events(record.runId, {
       after: events.length as RunRecord['headSeq'],
@@ -177,111 +218,157 @@ async function journalOf({ store }: ImportTracesDeps, record: RunRecord): Promis
     if (page.length === 0)
       throw new Error(`Broken invariant: the journal of ${record.runId} ends before its head`);
     events.push(...page);
+    await turn();
   }
   return events;
 }
 
-type Written = ReadonlyMap<RunId, Extension>;
+type Written = ReadonlyMap<RunId, Change>;
 
-/** All in one commit. A journal that cannot be folded is the file's fault, not ours. */
+/** What the runs become is worked out before the commit, in turns of the loop, and holds if nobody moved meanwhile. */
 async function write(
   deps: ImportTracesDeps,
   growing: readonly Plan[],
   plans: ReadonlyMap<RunId, Plan>,
-): Promise<Result<Written, ImportTracesProblem>> {
+): Promise<Result<Written, ImportTracesProblem | Moved>> {
   const [first, ...rest] = growing;
   if (first === undefined) return ok(new Map());
-  // Rows of one lineage see each other's effects; a file holds runs of few lineages.
-  return deps.store.commit<Written, ImportTracesProblem>({
+  const ledgerVersion = await deps.store.ledgerVersion(first.run.root);
+  const changes = new Map<RunId, Change>();
+  // Rows of one lineage see each other's effects.
+  const ledgers = new Map<RunId, Map<StepKey, readonly EffectRecord[]>>();
+  for (const plan of growing) {
+    const { root } = plan.run;
+    const ledger = ledgers.get(root) ?? ledgerOf(await deps.store.effects(root));
+    ledgers.set(root, ledger);
+    const change = await changeOf(plan, ledger, deps.store.clock.now(), plans);
+    if (!change.ok) return change;
+    changes.set(plan.run.runId, change.value);
+  }
+  const changed = (plan: Plan) =>
+    assertDefined(changes.get(plan.run.runId), 'every growing run was extended');
+  const change: Change = {
+    ...changed(first),
+    ...(rest.length === 0 ? {} : { also: rest.map(changed) }),
+  };
+  return deps.store.commit<Written, Moved>({
     runId: first.run.runId,
     root: first.run.root,
-    effectKeys: 'all',
-    decide: ({ now, effects, run }) => {
-      if ((run?.headSeq ?? 0) !== (first.record?.headSeq ?? 0)) {
-        throw new Error(
-          `Broken invariant: run ${first.run.runId} was written by something else than an upload`,
-        );
-      }
-      const extensions = new Map<RunId, Extension>();
-      let ledger = effects;
-      for (const plan of growing) {
-        const extension = extended(plan, ledger, now, plans);
-        if (!extension.ok) return extension;
-        extensions.set(plan.run.runId, extension.value);
-        ledger = merged(ledger, extension.value.effects);
-      }
-      const changeOf = (plan: Plan): Change => {
-        const extension = assertDefined(extensions.get(plan.run.runId), 'every growing run was extended');
-        return { ...extension, payloads: payloadsFor(extension.events, plan.run) };
-      };
-      const change: Change = {
-        ...changeOf(first),
-        ...(rest.length === 0 ? {} : { also: rest.map(changeOf) }),
-      };
-      return ok({ value: extensions, change });
+    also: rest.map(({ run: { runId, root } }) => ({ runId, root })),
+    inParts: true,
+    decide: ({ run, also, ledgerVersion: version }) => {
+      const headOf = (plan: Plan) => (plan === first ? run : also.get(plan.run.runId))?.headSeq ?? 0;
+      const moved =
+        version !== ledgerVersion || growing.some((plan) => headOf(plan) !== (plan.record?.headSeq ?? 0));
+      return moved ? fail({ kind: 'moved' }) : ok({ value: changes, change });
     },
   });
 }
 
-function extended(
+const DRAFTS_AT_ONCE = 250;
+
+/** The change that appends a plan's fresh events; `ledger` goes on with it. A journal that cannot be folded is the file's fault, not ours. */
+async function changeOf(
   plan: Plan,
-  effects: readonly EffectRecord[],
+  ledger: Map<StepKey, readonly EffectRecord[]>,
   now: EpochMs,
   plans: ReadonlyMap<RunId, Plan>,
-): Result<Extension, ImportTracesProblem> {
+): Promise<Result<Change, ImportTracesProblem>> {
   const { run } = plan;
-  const parent = run.parent;
-  const placeOf = parent === undefined ? undefined : plans.get(parent.runId)?.joined.placeOf;
-  const base =
-    plan.record ??
-    newRun({
-      runId: run.runId,
-      agent: run.agent,
-      createdAt: run.createdAt,
-      root: run.root,
-      ...(parent === undefined ? {} : { parent: { ...parent, seq: placeOf?.(parent.seq) ?? parent.seq } }),
-      home: 'mirror',
-      source: run.source,
-    });
-  const own = effects.filter((effect) => effect.root === run.root);
-  try {
-    const extension = extend(
-      { ...base, epoch: run.epoch },
-      own,
-      plan.drafts,
-      { at: now, epoch: run.epoch, by: 'worker' },
-      {
-        snapshotAtEnd: true,
-        asRecorded: run.growth === 'exact',
-        stateAt: (at) => foldRun(plan.stored.slice(0, at), emptyState(run.agent)),
-      },
+  const { fresh } = plan.joined;
+  const parent = run.parent === undefined ? undefined : plans.get(run.parent.runId);
+  const ready = (event: RunEvent): Draft =>
+    parent === undefined ? draftOf(event) : placed(draftOf(event), parent.run.runId, parent.joined.placeOf);
+  const base = plan.record ?? newMirror(run, plans);
+  const turn = pace();
+  let record: RunRecord = { ...base, epoch: run.epoch };
+  const events: RunEvent[] = [];
+  const checkpoints: CheckpointRecord[] = [];
+  const snapshots: SnapshotRecord[] = [];
+  const steps = new Map<string, StepRecord>();
+  const questions = new Map<string, QuestionRecord>();
+  const changedEffects = new Map<string, EffectRecord>();
+  const payloads = new Map<Sha256, Payload>();
+  const stateAt = (at: Seq): RunState => {
+    if (at <= plan.stored.length) return foldRun(plan.stored.slice(0, at), emptyState(run.agent));
+    const near = snapshots.findLast((snapshot) => snapshot.seq <= at);
+    const from = near?.seq ?? plan.stored.length;
+    return foldRun(
+      events.slice(from - plan.stored.length, at - plan.stored.length),
+      near?.state ?? base.state,
     );
-    return ok(extension);
-  } catch (error) {
-    const message = `the journal contradicts itself: ${error instanceof Error ? error.message : String(error)}`;
-    return fail({ kind: 'malformed', detail: message, errors: [{ path: `run ${run.runId}`, message }] });
+  };
+  for (let at = 0; at < fresh.length; ) {
+    // A checkpoint is filled in by what comes after it, so the two stay together.
+    let end = Math.min(at + DRAFTS_AT_ONCE, fresh.length);
+    while (end < fresh.length && fresh[end - 1]?.kind === 'checkpoint.saved') end += 1;
+    const together = fresh.slice(at, end).map(ready);
+    const keys = effectKeysOf(together);
+    const rows = keys === 'all' ? [...ledger.values()] : keys.map((key) => ledger.get(key) ?? []);
+    let part: Extension;
+    try {
+      part = extend(
+        record,
+        rows.flat(),
+        together,
+        { at: now, epoch: run.epoch, by: 'worker' },
+        { snapshotAtEnd: end === fresh.length, asRecorded: run.growth === 'exact', stateAt },
+      );
+    } catch (error) {
+      const message = `the journal contradicts itself: ${error instanceof Error ? error.message : String(error)}`;
+      return fail({ kind: 'malformed', detail: message, errors: [{ path: `run ${run.runId}`, message }] });
+    }
+    record = part.run;
+    events.push(...part.events);
+    checkpoints.push(...part.checkpoints);
+    snapshots.push(...part.snapshots);
+    for (const step of part.steps) steps.set(`${step.line} ${step.stepKey}`, step);
+    for (const question of part.questions) questions.set(question.questionId, question);
+    for (const effect of part.effects) {
+      putInLedger(ledger, effect);
+      changedEffects.set(`${effect.generation} ${effect.stepKey}`, effect);
+    }
+    takePayloads(part.events, run, payloads);
+    at = end;
+    await turn();
   }
+  return ok({
+    run: record,
+    events,
+    payloads: [...payloads.values()],
+    steps: [...steps.values()],
+    effects: [...changedEffects.values()],
+    questions: [...questions.values()],
+    checkpoints,
+    snapshots,
+  });
 }
 
-function merged(ledger: readonly EffectRecord[], changed: readonly EffectRecord[]): readonly EffectRecord[] {
-  if (changed.length === 0) return ledger;
-  const key = (effect: EffectRecord) => `${effect.generation} ${effect.stepKey} ${effect.root}`;
-  return [...new Map([...ledger, ...changed].map((effect) => [key(effect), effect])).values()];
+function newMirror(run: ImportedRun, plans: ReadonlyMap<RunId, Plan>): RunRecord {
+  const { parent } = run;
+  const placeOf = parent === undefined ? undefined : plans.get(parent.runId)?.joined.placeOf;
+  return newRun({
+    runId: run.runId,
+    agent: run.agent,
+    createdAt: run.createdAt,
+    root: run.root,
+    ...(parent === undefined ? {} : { parent: { ...parent, seq: placeOf?.(parent.seq) ?? parent.seq } }),
+    home: 'mirror',
+    source: run.source,
+  });
 }
 
-function payloadsFor(events: readonly RunEvent[], run: ImportedRun): readonly Payload[] {
-  const needed = new Map<Sha256, Payload>();
+function takePayloads(events: readonly RunEvent[], run: ImportedRun, into: Map<Sha256, Payload>): void {
   for (const event of events) {
     for (const { sha256 } of payloadRefsOf(event)) {
       const payload = run.payloads.get(sha256);
-      if (payload !== undefined) needed.set(sha256, payload);
+      if (payload !== undefined) into.set(sha256, payload);
     }
   }
-  return [...needed.values()];
 }
 
 /** Whether the file's writer and this console fold the same state. */
-function checked(plan: Plan, { run }: Extension, deps: ImportTracesDeps): readonly ImportWarning[] {
+function checked(plan: Plan, { run }: Change, deps: ImportTracesDeps): readonly ImportWarning[] {
   const { headDigest } = plan.run;
   if (headDigest === undefined || headDigest === stateDigest(run, deps.hash)) return [];
   const message =
@@ -289,18 +376,22 @@ function checked(plan: Plan, { run }: Extension, deps: ImportTracesDeps): readon
   return [{ path: 'line 1, $.headDigest', message }];
 }
 
-function uploaded(
+async function uploaded(
   format: string,
   record: RunRecord,
-  [before, added]: readonly [readonly RunEvent[], readonly RunEvent[]],
+  journal: readonly [before: readonly RunEvent[], added: readonly RunEvent[]],
   deps: ImportTracesDeps,
-): UploadedRun {
+): Promise<UploadedRun> {
   const steps = new Set<string>();
   let checkpoints = 0;
-  for (const event of [...before, ...added]) {
-    if (event.kind === 'step.started' || event.kind === 'step.reused' || event.kind === 'step.skipped')
-      steps.add(event.stepKey);
-    else if (event.kind === 'checkpoint.saved') checkpoints += 1;
+  const turn = pace();
+  for (const part of journal.flatMap((events) => [...slices(events, EVENTS_AT_ONCE)])) {
+    for (const event of part) {
+      if (event.kind === 'step.started' || event.kind === 'step.reused' || event.kind === 'step.skipped')
+        steps.add(event.stepKey);
+      else if (event.kind === 'checkpoint.saved') checkpoints += 1;
+    }
+    await turn();
   }
   return {
     runId: record.runId,
@@ -309,7 +400,7 @@ function uploaded(
     events: record.headSeq,
     steps: steps.size,
     checkpoints,
-    added: added.length,
+    added: journal[1].length,
   };
 }
 

@@ -5,6 +5,7 @@ import type { RunRecord } from '@/lib/core/projections/records';
 import { assertNever } from '@/lib/core/shared/assert';
 import { canonicalJson, type Json } from '@/lib/core/shared/canonical-json';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
+import { pace, slices } from './pace';
 import type { ImportedRun } from './ports';
 
 export type JoinProblem =
@@ -15,8 +16,8 @@ export type JoinProblem =
 
 /** How a file's run continues what is stored of it. */
 export interface Joined {
-  /** To be appended, in order; empty where everything is there. */
-  readonly fresh: readonly Draft[];
+  /** The file's events to be appended, in order; empty where everything is there. `draftOf` makes each one ready. */
+  readonly fresh: readonly RunEvent[];
   /** Whether the store has more than the file. */
   readonly older: boolean;
   /** Where each of the file's events stands in the stored journal. */
@@ -25,13 +26,13 @@ export interface Joined {
 
 const same = (at: Seq): Seq => at;
 
-/** Compares the file with the stored journal (`stored` from seq 1, empty for a new run). Pure; O(events). */
-export function joinImport(
+/** Compares the file with the stored journal (`stored` from seq 1, empty for a new run). O(events), in turns of the loop. */
+export async function joinImport(
   run: ImportedRun,
   record: RunRecord | undefined,
   stored: readonly RunEvent[],
-): Result<Joined, JoinProblem> {
-  if (record === undefined) return ok({ fresh: run.events.map(draftOf), older: false, placeOf: same });
+): Promise<Result<Joined, JoinProblem>> {
+  if (record === undefined) return ok({ fresh: run.events, older: false, placeOf: same });
   if (
     record.root !== run.root ||
     record.source !== run.source ||
@@ -55,32 +56,55 @@ function refused(record: RunRecord, at: Seq): JoinProblem {
     : { kind: 'differs', runId: record.runId, seq: at };
 }
 
-function joinExact(
+const AT_ONCE = 500;
+
+/** `map` that lets others go first between its parts. */
+async function inTurns<Item, Value>(
+  items: readonly Item[],
+  of: (item: Item) => Value,
+): Promise<readonly Value[]> {
+  const turn = pace();
+  const values: Value[] = [];
+  for (const part of slices(items, AT_ONCE)) {
+    for (const item of part) values.push(of(item));
+    await turn();
+  }
+  return values;
+}
+
+async function joinExact(
   run: ImportedRun,
   record: RunRecord,
   stored: readonly RunEvent[],
-): Result<Joined, JoinProblem> {
-  for (const [i, mine] of stored.entries()) {
-    const theirs = run.events[i];
-    if (theirs === undefined) break;
-    if (!sameEvent(mine, theirs)) return fail(refused(record, mine.seq));
+): Promise<Result<Joined, JoinProblem>> {
+  const turn = pace();
+  for (const part of slices(stored, AT_ONCE)) {
+    for (const mine of part) {
+      const theirs = run.events[mine.seq - 1];
+      if (theirs !== undefined && !sameEvent(mine, theirs)) return fail(refused(record, mine.seq));
+    }
+    await turn();
   }
   const fresh = run.events.slice(stored.length);
   if (fresh.length > 0 && record.home === 'here') return fail(refused(record, record.headSeq));
-  return ok({ fresh: fresh.map(draftOf), older: run.events.length < stored.length, placeOf: same });
+  return ok({
+    fresh,
+    older: run.events.length < stored.length,
+    placeOf: same,
+  });
 }
 
 /**
  * What is stored must be found in the file in the same order, or all of the file in what is stored; times and places
  * apart, for a later file may know them better. Whatever else the file has came late and is appended.
  */
-function joinLate(
+async function joinLate(
   run: ImportedRun,
   record: RunRecord,
   stored: readonly RunEvent[],
-): Result<Joined, JoinProblem> {
-  const mine = stored.map(essence);
-  const theirs = run.events.map(essence);
+): Promise<Result<Joined, JoinProblem>> {
+  const mine = await inTurns(stored, essence);
+  const theirs = await inTurns(run.events, essence);
   const places: number[] = [];
   const late: RunEvent[] = [];
   let matched = 0;
@@ -96,7 +120,7 @@ function joinLate(
   if (matched === mine.length) {
     return late.length > 0 && record.home === 'here'
       ? fail(refused(record, record.headSeq))
-      : ok({ fresh: late.map(draftOf), older: false, placeOf: (at) => seq(places[at] ?? at) });
+      : ok({ fresh: late, older: false, placeOf: (at) => seq(places[at] ?? at) });
   }
   const covered = placesIn(mine, theirs);
   if (covered === undefined) return fail(refused(record, seq(matched + 1)));
@@ -148,7 +172,7 @@ function essence(event: RunEvent): string {
 }
 
 /** An event as `extend` takes it, with the stamp that it has. */
-function draftOf(event: RunEvent): Draft {
+export function draftOf(event: RunEvent): Draft {
   const { runId: _runId, seq: _seq, version: _version, ...draft } = event;
   return draft;
 }

@@ -8,13 +8,11 @@ import type { UsecaseDeps } from './deps';
 import type { WriteContext } from './ports';
 import { cancelled } from './release-lease';
 
-const MOST_AT_ONCE = 1_000;
-
 /** Appends what a lapsed lease means to every run that still says `running`. Returns how many were interrupted. */
 export async function judgeLeases(deps: Pick<UsecaseDeps, 'store' | 'judgedFrom'>): Promise<number> {
   const now = deps.store.clock.now();
   let interrupted = 0;
-  for (const run of await deps.store.runsIn(['running', 'waiting'], MOST_AT_ONCE)) {
+  for (const run of await deps.store.heldRuns()) {
     if (judge(run, now, deps.judgedFrom) !== undefined && (await interruptLapsed(deps, run))) interrupted++;
   }
   return interrupted;

@@ -40,7 +40,8 @@ function ledgerFolded(events: readonly RunEvent[], at: number) {
   const seen: RunEvent[] = [];
   for (const event of events.slice(0, at)) {
     const before = seen.length === 0 ? emptyState('random-agent') : foldRun(seen, emptyState('random-agent'));
-    for (const row of ledgerChanges(ledger, events[0]?.runId as never, event, before)) putInLedger(ledger, row);
+    for (const row of ledgerChanges(ledger, events[0]?.runId as never, event, before))
+      putInLedger(ledger, row);
     seen.push(event);
   }
   return [...ledger.values()].flat();
@@ -54,7 +55,8 @@ it('the ledger before the head is what folding the journal up to there gives, at
       const at = (pick % run.headSeq) as Seq;
       const found = await listEffects({ store }, { runId: run.runId, at });
       const expected = ledgerFolded(events, at);
-      const key = (row: { readonly stepKey: string; readonly generation: number }) => `${row.stepKey} ${row.generation}`;
+      const key = (row: { readonly stepKey: string; readonly generation: number }) =>
+        `${row.stepKey} ${row.generation}`;
       const byKey = <Row extends Parameters<typeof key>[0]>(rows: readonly Row[]) =>
         [...rows].sort((a, b) => (key(a) < key(b) ? -1 : 1));
       expect(found.ok && byKey(found.value)).toEqual(byKey(expected));

@@ -47,7 +47,8 @@ async function ledgerAt(
   at: Seq,
 ): Promise<readonly EffectRecord[]> {
   const events: RunEvent[] = [];
-  for await (const page of eventPages(deps.store, run.runId, seq(0), at, LEDGER_KINDS, true)) events.push(...page);
+  for await (const page of eventPages(deps.store, run.runId, seq(0), at, LEDGER_KINDS, true))
+    events.push(...page);
   events.push(...(await completions(deps, run, at)));
   events.sort((a, b) => a.seq - b.seq);
   const ledger = ledgerOf([]);
@@ -67,7 +68,10 @@ async function completions(
   at: Seq,
 ): Promise<readonly RunEvent[]> {
   const confirmed = (await deps.store.effects(run.root)).flatMap((row) =>
-    row.runId === run.runId && row.confirmedBy === 'outcome' && row.confirmedSeq !== undefined && row.confirmedSeq <= at
+    row.runId === run.runId &&
+    row.confirmedBy === 'outcome' &&
+    row.confirmedSeq !== undefined &&
+    row.confirmedSeq <= at
       ? [row.confirmedSeq]
       : [],
   );

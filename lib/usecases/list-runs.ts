@@ -1,5 +1,7 @@
+import { statusNow } from '@/lib/core/projections/run-state';
 import { ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
+import { judgeRun } from './judge-leases';
 import type { Page, RunPageAsk } from './ports';
 import { type RunView, viewRuns } from './run-view';
 
@@ -10,5 +12,11 @@ export async function listRuns(
 ): Promise<Result<Page<RunView>, never>> {
   const now = deps.store.clock.now();
   const page = await deps.store.runs({ ...ask, judged: { now, judgedFrom: deps.judgedFrom } });
-  return ok({ ...page, items: await viewRuns(deps, page.items, now) });
+  // What a lapse means for its effects is recorded before it is shown, as it is for one run.
+  const items = await Promise.all(
+    page.items.map((run) =>
+      statusNow(run, now, deps.judgedFrom) === 'interrupted' ? judgeRun(deps, run) : run,
+    ),
+  );
+  return ok({ ...page, items: await viewRuns(deps, items, now) });
 }

@@ -17,14 +17,12 @@ const LEAST_LIVE_MS = 10_000;
 export const isLive = (worker: WorkerRecord, now: EpochMs, leaseMs: number): boolean =>
   now - worker.seenAt <= Math.max(LEAST_LIVE_MS, 2 * leaseMs);
 
-const MOST_HELD = 10_000;
-
 /** Workers heard of, newest first. */
 export async function listWorkers(
   deps: Pick<UsecaseDeps, 'store' | 'leaseMs' | 'judgedFrom'>,
 ): Promise<Result<readonly WorkerView[], never>> {
   const now = deps.store.clock.now();
-  const held = await deps.store.runsIn(['running'], MOST_HELD);
+  const held = await deps.store.heldRuns();
   const views = (await deps.store.workers.list()).map((worker) => ({
     worker,
     live: isLive(worker, now, deps.leaseMs),

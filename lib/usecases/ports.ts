@@ -82,6 +82,8 @@ export interface WriteContext {
   readonly others: readonly RunEvent[];
   /** Which of the asked payload digests are not stored. */
   readonly missingPayloads: readonly Sha256[];
+  /** The asked further runs, those that there are. */
+  readonly also: ReadonlyMap<RunId, RunRecord>;
 }
 
 /** Everything that one atomic write changes. Rows are written whole (upserts), events appended. */
@@ -98,7 +100,7 @@ export interface Change {
   readonly snapshots: readonly SnapshotRecord[];
   readonly batch?: BatchRecord;
   readonly answers?: readonly AnswerRecord[];
-  /** Further runs of the same lineage, written in the same transaction after this one (an upload of several runs). */
+  /** Further runs, written in the same transaction after this one; each was asked for in `WriteAsk.also`. */
   readonly also?: readonly Change[];
 }
 
@@ -110,6 +112,13 @@ export interface WriteAsk<Value, Problem> {
   readonly effectKeys?: readonly StepKey[] | 'all';
   readonly batch?: { readonly epoch: Epoch; readonly batch: number };
   readonly answerKey?: string;
+  /** Further runs that the change may write (`Change.also`): under lock as well, and in the context. */
+  readonly also?: readonly { readonly runId: RunId; readonly root: RunId }[];
+  /**
+   * `decide` gives the very same change whenever it is asked: a large one of new runs may then be written in parts that
+   * nobody sees before the last one, so that it does not hold up others.
+   */
+  readonly inParts?: true;
   /** Collects console events after this seq into `others`. */
   readonly othersAfter?: Seq;
   /** Digests to look up for `missingPayloads`. */
@@ -193,8 +202,8 @@ export interface Bucket {
 export interface RunReader {
   run(id: RunId): Promise<RunRecord | undefined>;
   runs(ask: RunPageAsk): Promise<Page<RunRecord>>;
-  /** Runs whose stored status is one of these, oldest change first; for the judge of lapsed leases and for claims. */
-  runsIn(statuses: readonly RunStatus[], limit: number): Promise<readonly RunRecord[]>;
+  /** Runs stored as `running`, and `waiting` ones that still have a lease, oldest change first: whom the judge looks at. */
+  heldRuns(): Promise<readonly RunRecord[]>;
   /** Every run of a lineage, oldest first. */
   lineage(root: RunId): Promise<readonly RunRecord[]>;
   agents(): Promise<readonly { readonly agent: string; readonly runs: number }[]>;
@@ -206,7 +215,7 @@ export interface RunReader {
   step(id: RunId, key: StepKey): Promise<readonly StepRecord[]>;
   /** Rows of every line of these keys, in the order of `steps`. */
   stepsOf(id: RunId, keys: readonly StepKey[]): Promise<readonly StepRecord[]>;
-  /** How many keys have a row that began in one of the segments: what is in force on that path. */
+  /** How many keys have a row that began in one of the segments, which are a run's path: what is in force there. */
   stepCount(id: RunId, path: readonly Segment[]): Promise<number>;
   checkpoints(id: RunId): Promise<readonly CheckpointRecord[]>;
   questions(id: RunId): Promise<readonly QuestionRecord[]>;
@@ -253,7 +262,10 @@ export interface LiveFeed {
 export interface RunMoved {
   readonly runId: RunId;
   readonly headSeq: Seq;
+  /** As `statusNow` gives it: what list and page say. */
   readonly status: RunStatus;
+  /** A worker may find something to do there: it is queued, or a probe was asked for. */
+  readonly wanted: boolean;
 }
 
 export type Capability = 'resume' | 'rewind' | 'fork' | 'replay' | 'verify' | 'pause' | 'cancel' | 'answer';

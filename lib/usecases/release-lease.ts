@@ -1,4 +1,4 @@
-import type { Epoch, LeaseId } from '@/lib/core/events/ids';
+import type { CommandId, Epoch, LeaseId } from '@/lib/core/events/ids';
 import type { NewEvent } from '@/lib/core/events/run-event';
 import { extend } from '@/lib/core/journal/extend';
 import { waitsForAnswered } from '@/lib/core/journal/lease';
@@ -40,21 +40,15 @@ export async function releaseLease(
 
 function eventsOf(run: RunRecord, outcome: ReleaseOutcome): readonly NewEvent[] {
   const { state, lease } = run;
-  if (state.finished || lease?.mode === 'verify') return [];
+  if (lease?.mode === 'verify') return [];
   const { pending } = state;
+  if (state.finished) return pending?.mode === 'pause' ? [tooLate(pending.commandId)] : [];
   if (pending?.mode === 'cancel') return cancelled(pending.commandId);
   switch (state.status) {
     case 'running':
-      // An effect that is still open may have left: its epoch ends here, so that it counts as in doubt.
-      return outcome === 'hand-over' && !hasOpenEffect(state)
-        ? [{ kind: 'run.queued', reason: 'hand-over' }]
-        : [
-            {
-              kind: 'run.interrupted',
-              cause: 'hand-over',
-              ...(lease !== undefined && { workerId: lease.workerId }),
-            },
-          ];
+      return outcome === 'hand-over' && mayGoOn(run)
+        ? handedOver(pending)
+        : [stopsHere(run), ...late(pending)];
     case 'waiting':
       return waitsForAnswered(state) ? [{ kind: 'run.queued', reason: 'answer' }] : [];
     default:
@@ -62,8 +56,50 @@ function eventsOf(run: RunRecord, outcome: ReleaseOutcome): readonly NewEvent[] 
   }
 }
 
+/**
+ * An effect that is still open may have left: its epoch ends here, so that it counts as in doubt. A replay goes on in
+ * no other way than as the replay that was ordered.
+ */
+const mayGoOn = ({ state, parent }: RunRecord): boolean => !hasOpenEffect(state) && parent?.mode !== 'replay';
+
+const stopsHere = ({ lease }: RunRecord): NewEvent => ({
+  kind: 'run.interrupted',
+  cause: 'hand-over',
+  ...(lease !== undefined && { workerId: lease.workerId }),
+});
+
+type Pending = RunRecord['state']['pending'];
+
+/** What was ordered and not carried out yet is the next holder's to do; a pause needs none. */
+function handedOver(pending: Pending): readonly NewEvent[] {
+  switch (pending?.mode) {
+    case 'pause':
+      return [
+        { kind: 'run.paused' },
+        { kind: 'command.ended', commandId: pending.commandId as CommandId, outcome: 'done' },
+      ];
+    case 'resume':
+    case 'rewind':
+    case 'fork':
+      return [{ kind: 'run.queued', reason: 'command', commandId: pending.commandId as CommandId }];
+    default:
+      return [{ kind: 'run.queued', reason: 'hand-over' }];
+  }
+}
+
+const late = (pending: Pending): readonly NewEvent[] =>
+  pending?.mode === 'pause' ? [tooLate(pending.commandId)] : [];
+
+/** A pause that its holder had not carried out when the run came to rest in another way, or goes on without it. */
+export const tooLate = (id: string): NewEvent => ({
+  kind: 'command.ended',
+  commandId: id as CommandId,
+  outcome: 'withdrawn',
+  detail: 'The run stopped in another way before it could be paused.',
+});
+
 export const cancelled = (commandId: string): readonly NewEvent[] => {
-  const id = commandId as Extract<NewEvent, { kind: 'command.ended' }>['commandId'];
+  const id = commandId as CommandId;
   return [
     { kind: 'run.cancelled', commandId: id },
     { kind: 'command.ended', commandId: id, outcome: 'done' },

@@ -23,10 +23,3 @@ export function setAtPointer(value: Json, segments: readonly string[], put: Json
 }
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
-
-/** Segments of a JSON Pointer (RFC 6901), unescaped. */
-export const pointerSegments = (pointer: string): readonly string[] =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));

@@ -16,7 +16,6 @@ import {
   createContext,
   memo,
   type RefObject,
-  useCallback,
   useContext,
   useEffect,
   useEffectEvent,
@@ -30,15 +29,7 @@ import { Glyph } from '@/components/ui/glyph';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import type { GraphAt } from '@/lib/client/api-types';
 import { layout } from './layout';
-import {
-  entryBefore,
-  NODE,
-  type StateNode,
-  shapeKey,
-  shapeOf,
-  type TransitionEdge,
-  toGraph,
-} from './to-graph';
+import { NODE, type StateNode, shapeKey, shapeOf, type TransitionEdge, toGraph } from './to-graph';
 
 /** What a press on a state does, given the entries of its visits. The same function while the cursor moves. */
 const Press = createContext<(entries: readonly number[]) => void>(() => undefined);
@@ -193,8 +184,8 @@ interface Props {
   readonly atCursor: GraphAt | undefined;
   readonly whole: GraphAt | undefined;
   readonly error: string | undefined;
-  readonly seq: number;
-  readonly onMove: (seq: number) => void;
+  /** A state was pressed; given the entries of its visits. The same function while the cursor moves. */
+  readonly onEnter: (entries: readonly number[]) => void;
 }
 
 const Canvas = memo(function Canvas({
@@ -303,17 +294,9 @@ function Zoom() {
   );
 }
 
-export function GraphPane({ atCursor, whole, error, seq, onMove }: Props) {
+export const GraphPane = memo(function GraphPane({ atCursor, whole, error, onEnter }: Props) {
   const [scope, setScope] = useState<'cursor' | 'whole'>('cursor');
   const graph = scope === 'cursor' ? (atCursor ?? whole) : whole;
-  const cursor = useRef({ seq, onMove });
-  useEffect(() => {
-    cursor.current = { seq, onMove };
-  });
-  const press = useCallback((entries: readonly number[]) => {
-    const entry = entryBefore(entries, cursor.current.seq);
-    if (entry !== undefined) cursor.current.onMove(entry);
-  }, []);
   return (
     <ReactFlowProvider>
       <section className="pane" aria-label="Machine">
@@ -353,7 +336,7 @@ export function GraphPane({ atCursor, whole, error, seq, onMove }: Props) {
           {graph && graph.states.length === 0 && (
             <EmptyNote title="No state yet">The run has not entered its first state.</EmptyNote>
           )}
-          {graph && graph.states.length > 0 && <Canvas graph={graph} press={press} />}
+          {graph && graph.states.length > 0 && <Canvas graph={graph} press={onEnter} />}
           <div className="graph-legend" aria-hidden="true">
             <span>
               <i data-k="cursor" /> at cursor
@@ -375,4 +358,4 @@ export function GraphPane({ atCursor, whole, error, seq, onMove }: Props) {
       </section>
     </ReactFlowProvider>
   );
-}
+});

@@ -12,10 +12,11 @@ export function payloadRefsOf(event: EventBody): readonly PayloadRef[] {
     case 'step.started':
       return some(event.input);
     case 'step.completed':
-      return some(event.result);
+      return some(event.result, event.message);
     case 'step.failed':
       return some(event.partial);
     case 'step.reused':
+      return some(event.input, event.result, event.message);
     case 'step.skipped':
       return some(event.input, event.result);
     case 'variables.patched':

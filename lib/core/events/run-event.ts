@@ -124,9 +124,15 @@ interface StepCall {
   readonly step: StepKind;
   /** `human` and `wait` have none. */
   readonly effect?: Effect;
+  /** What was asked; written before the call. See `conversation` for an `llm` step's. */
   readonly input?: PayloadRef;
-  /** Digest of the canonical input; equal inputs have equal digests whatever the key order. */
+  /** Digest of the whole canonical input, in whatever form it is stored; equal inputs have equal digests. */
   readonly inputDigest: Sha256;
+  /**
+   * Of an `llm` step: so many leading messages of the run's conversation, as it stands at this event, are those that
+   * the request's `messages` begins with; `input` holds the request with the remaining ones. Absent: none.
+   */
+  readonly conversation?: number;
 }
 
 /** What happened, without where it stands in the journal. Adding a kind means adding an arm to every fold. */
@@ -145,6 +151,7 @@ export type EventBody =
       readonly workerId?: WorkerId;
     }
   | { readonly kind: 'run.waiting'; readonly on: readonly WaitingOn[] }
+  /** `before`: where the run stopped by itself, outside of what its plan said may run; a person's pause has none. */
   | { readonly kind: 'run.paused'; readonly before?: string }
   | {
       readonly kind: 'run.interrupted';
@@ -202,6 +209,8 @@ export type EventBody =
       readonly attempt: number;
       readonly recorded: boolean;
       readonly result?: PayloadRef;
+      /** Of an `llm` step: the reply's `message`, byte for byte as the conversation stores it; `result` is the rest. */
+      readonly message?: PayloadRef;
       readonly receipt?: string;
       readonly usage?: Usage;
       readonly verdict?: 'equal' | 'equivalent' | 'different';
@@ -222,6 +231,8 @@ export type EventBody =
       readonly sourceRunId?: RunId;
       readonly sourceSeq?: Seq;
       readonly result?: PayloadRef;
+      /** As in `step.completed`. */
+      readonly message?: PayloadRef;
       readonly error?: RecordedError;
       readonly verdict?: 'equal' | 'equivalent' | 'different';
     } & StepCall)

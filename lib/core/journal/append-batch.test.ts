@@ -67,6 +67,15 @@ describe('appending a batch', () => {
     expect(kindOf(contextOf(lineage, { run: released }))).toMatchObject({ kind: 'not-held' });
   });
 
+  it('takes nothing from a holder whose run waits for its next claim', () => {
+    const lineage = new TestLineage();
+    const { run } = lineage.of();
+    const queued = { ...run, state: { ...run.state, status: 'queued' as const } };
+    expect(appendBatch(contextOf(lineage, { run: queued }), ask(), testHash)).toMatchObject({
+      problem: { kind: 'not-held', status: 'queued' },
+    });
+  });
+
   it('refuses an effect without an intent, and anything after the end of the run', () => {
     const lineage = new TestLineage();
     const bare: NewEvent = {

@@ -187,6 +187,8 @@ function refusal(run: RunRecord, events: readonly NewEvent[]): AppendProblem | u
   const { status, finished } = run.state;
   if (run.lease === undefined) return { kind: 'not-held', status };
   const verifying = run.lease.mode === 'verify';
+  // What an accepted plan was made on stands until its claim: a holder that was thought dead comes too late.
+  if (status === 'queued' && !verifying) return { kind: 'not-held', status };
   let over = finished;
   for (const [index, event] of events.entries()) {
     if (!workerKinds.has(event.kind)) {

@@ -148,7 +148,9 @@ function place(run: RunRecord, state: RunState, draft: Draft, stamp: Stamp): Run
 
 /** What a worker cannot know when it asks for a checkpoint: where its visit was entered, what the console appended meanwhile. */
 function filledIn(event: EventOf<'checkpoint.saved'>, state: RunState, next: Draft | undefined): RunEvent {
-  const intentSeq = next?.kind === 'step.started' && next.intent ? seq(event.seq + 1) : event.intentSeq;
+  // Saved for the sake of the intent that comes right behind it, in the same append.
+  const saves = event.trigger === 'before-effect' && next?.kind === 'step.started' && next.intent;
+  const intentSeq = saves ? seq(event.seq + 1) : event.intentSeq;
   return {
     ...event,
     name: event.name === '' ? checkpointName(state) : event.name,

@@ -38,9 +38,12 @@ export interface Claimable {
   readonly stepKey?: StepKey;
 }
 
-/** The lease, where it is live. */
+/** The lease, where it is live. A lapse that the journal has stands: a console's start gives that lease no new time. */
 export function liveLease(run: RunRecord, now: EpochMs, judgedFrom?: EpochMs): Lease | undefined {
-  return run.lease === undefined || lapsed(run.lease, now, judgedFrom) ? undefined : run.lease;
+  const { lease, state } = run;
+  if (lease === undefined) return undefined;
+  const judged = state.status === 'interrupted' && lease.mode !== 'verify';
+  return lapsed(lease, now, judged ? undefined : judgedFrom) ? undefined : lease;
 }
 
 export interface ClaimOptions {
@@ -80,6 +83,9 @@ export function claimFor(
 }
 
 function reasonOf(run: RunRecord, queued: NonNullable<RunRecord['state']['queue']>): ClaimReason | undefined {
+  // Carried on in any other way, a replay would touch the outside.
+  if (run.parent?.mode === 'replay')
+    return queued.reason === 'command' && run.state.pending?.mode === 'replay' ? 'replay' : undefined;
   switch (queued.reason) {
     case 'created':
       return undefined;
@@ -139,6 +145,10 @@ export function takeClaim(
   };
   return { run: held, event: claim.reason === 'replay' && started ? started : resumed };
 }
+
+/** Whether a worker may find something to do there: the run is queued, or a probe was asked for. */
+export const wantsWorker = ({ state }: RunRecord): boolean =>
+  state.status === 'queued' || state.verifies.length > 0;
 
 /**
  * The judge's verdict on a run whose lease lapsed: interrupted where it was running, queued where it waits for a

@@ -1,6 +1,7 @@
 import type { MachineDigest } from '../events/ids';
 import type { Hash } from '../events/payload';
 import { canonicalJson, type Json } from '../shared/canonical-json';
+import { namesIn, pointerTo } from '../shared/json-pointer';
 import type { Machine, MachineDifference } from './machine';
 
 /** Digest of what the machine declares. Where it comes from (`provenance`) and the order of names are no part of it. */
@@ -48,7 +49,7 @@ function compare(
       const before = recorded[key];
       const after = now[key];
       if (before !== undefined || after !== undefined)
-        compare(`${path}/${escapePointer(key)}`, before, after, into);
+        compare(`${path}${pointerTo(key)}`, before, after, into);
     }
     return;
   }
@@ -67,13 +68,10 @@ const isValue = (path: string): boolean => /^\/tools\/[^/]+\/(input|result)$/.te
 const isObject = (value: Json | undefined): value is { readonly [key: string]: Json | undefined } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const escapePointer = (part: string): string => part.replaceAll('~', '~0').replaceAll('/', '~1');
-const unescapePointer = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');
-
 const things: Readonly<Record<string, string>> = { states: 'State', tools: 'Tool', prompts: 'Prompt' };
 
 function sentenceOf(path: string, recorded: Json | undefined, now: Json | undefined): string {
-  const [area = '', name, ...rest] = path.split('/').slice(1).map(unescapePointer);
+  const [area = '', name, ...rest] = namesIn(path);
   const thing =
     things[area] !== undefined && name !== undefined
       ? `${things[area]} ${name}`

@@ -4,6 +4,7 @@ import { within } from '../events/step-key';
 import type { RunState, StepRecord } from '../projections/records';
 import { variableName } from '../projections/run-state';
 import { hasOutcome } from '../projections/steps';
+import { namesIn, pointerTo } from '../shared/json-pointer';
 import { fail, ok, type Result } from '../shared/result';
 import type { PlanMode } from './plan';
 
@@ -16,13 +17,13 @@ export interface EditRefused {
 }
 
 /** JSON Pointer of a step's output. */
-export const outputPath = (key: StepKey): string =>
-  `/steps/${key.replaceAll('~', '~0').replaceAll('/', '~1')}/result`;
+export const outputPath = (key: StepKey): string => pointerTo('steps', key, 'result');
 
 /** The step that a `/steps/<key>/result` names. */
 export function editedStep(path: string): StepKey | undefined {
-  const found = /^\/steps\/([^/]+)\/result$/.exec(path);
-  return found?.[1] === undefined ? undefined : stepKey(found[1].replaceAll('~1', '/').replaceAll('~0', '~'));
+  const [area, key, part, ...deeper] = namesIn(path);
+  const names = area === 'steps' && part === 'result' && deeper.length === 0;
+  return names && key !== undefined ? stepKey(key) : undefined;
 }
 
 export interface EditInput {

@@ -113,7 +113,7 @@ function recordedRead(row: StepRecord, context: StepContext): Answer {
   const onlyIf = context.anew ? ', if it is asked with the same input' : '';
   if (context.editedSteps.has(row.stepKey))
     return { disposition: 'reuse', reason: `Its result is the edited one${onlyIf}.`, ...condition };
-  if (row.status === 'failed') {
+  if (row.error !== undefined) {
     return {
       disposition: 'reuse',
       reason: `It failed and the code went on; the recorded failure is given again${onlyIf}.`,
@@ -185,7 +185,8 @@ function effectBeforePoint(row: StepRecord, effect: EffectRecord | undefined, co
   }
   if (effect === undefined) return withoutLedger(row);
   // What ended the run is tried again; any other recorded failure is an outcome that the code went on from.
-  const refusedBefore = row.status === 'failed' && row.stepKey !== context.culprit;
+  const failedBefore = row.status === 'failed' || (row.status === 'reused' && row.error !== undefined);
+  const refusedBefore = failedBefore && row.stepKey !== context.culprit;
   if (
     refusedBefore &&
     (effect.status === 'failed' || (effect.status === 'intended' && effect.effect === 'idempotent'))

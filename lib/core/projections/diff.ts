@@ -1,5 +1,6 @@
 import type { PayloadRef } from '../events/payload';
 import { canonicalJson, type Json } from '../shared/canonical-json';
+import { pointerTo } from '../shared/json-pointer';
 import type { RunState } from './records';
 
 /** One difference. `path`: JSON Pointer under `/variables`, `/visit`, `/messages/count`, `/status`, `/input`. */
@@ -30,13 +31,7 @@ export function diffStates(
   diffValue('/messages/count', left.messages.count, right.messages.count, changes);
   diffRef('/input', left.input, right.input, resolve, changes);
   for (const name of new Set([...Object.keys(left.variables), ...Object.keys(right.variables)])) {
-    diffRef(
-      `/variables/${escapePointer(name)}`,
-      left.variables[name],
-      right.variables[name],
-      resolve,
-      changes,
-    );
+    diffRef(pointerTo('variables', name), left.variables[name], right.variables[name], resolve, changes);
   }
   return changes.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }
@@ -86,7 +81,7 @@ function diffValue(path: string, left: Json | undefined, right: Json | undefined
     const before = left as Readonly<Record<string, Json | undefined>>;
     const after = right as Readonly<Record<string, Json | undefined>>;
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      diffValue(`${path}/${escapePointer(key)}`, member(before, key), member(after, key), into);
+      diffValue(`${path}${pointerTo(key)}`, member(before, key), member(after, key), into);
     }
     return;
   }
@@ -97,4 +92,3 @@ const isNode = (value: Json): value is Exclude<Json, null | boolean | number | s
   typeof value === 'object' && value !== null;
 const member = (of: Readonly<Record<string, Json | undefined>>, key: string): Json | undefined =>
   Object.hasOwn(of, key) ? of[key] : undefined;
-const escapePointer = (part: string): string => part.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -89,7 +89,11 @@ export interface StepRecord {
   readonly endedAt?: EpochMs;
   readonly inputDigest: Sha256;
   readonly input?: PayloadRef;
+  /** `input` of an `llm` step lacks so many leading messages of the conversation at `attemptSeq`. */
+  readonly conversation?: number;
   readonly result?: PayloadRef;
+  /** Message of an `llm` step's reply; `result` is the rest of it. */
+  readonly message?: PayloadRef;
   readonly receipt?: string;
   readonly failure?: AttemptFailure;
   readonly error?: RecordedError;
@@ -243,6 +247,8 @@ export interface RunState {
     readonly seq: Seq;
   };
   readonly interruption?: { readonly cause: string; readonly workerId?: WorkerId; readonly seq: Seq };
+  /** What the newest pause stopped before, where no person asked for it: `state:NAME`, `tool:NAME`, `plan: WHY`. */
+  readonly pausedBefore?: string;
   /** Accepted and not ended. */
   readonly pending?: {
     readonly commandId: string;

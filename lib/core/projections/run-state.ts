@@ -4,6 +4,7 @@ import type { EventOf, RunEvent } from '../events/run-event';
 import { visitOf, within } from '../events/step-key';
 import { lapsed } from '../journal/lapsed';
 import { assertNever } from '../shared/assert';
+import { namesIn } from '../shared/json-pointer';
 import { inForce, segmentsAt } from './effective-path';
 import {
   type OpenStep,
@@ -102,7 +103,11 @@ function effectOf(state: RunState, event: RunEvent, rows: boolean): Transition {
     case 'run.waiting':
       return waiting(state, event);
     case 'run.paused':
-      return only({ ...state, status: 'paused' });
+      return only({
+        ...without(state, 'pausedBefore'),
+        status: 'paused',
+        ...(event.before !== undefined && { pausedBefore: event.before }),
+      });
     case 'run.interrupted':
       return stopped(
         {
@@ -231,8 +236,13 @@ export function rewindState(at: RunState, event: EventOf<'run.rewound'>, head: R
 export function rewindTransition(at: RunState, event: EventOf<'run.rewound'>, head: RunState): Transition {
   const line = head.line + 1;
   const back: Record<string, OpenStep> = {};
+  // A final failure that had ended the run at that point: its row stands, and the step is tried again.
+  const culprits: Record<string, OpenStep> = {};
   for (const [key, step] of [...Object.entries(at.stopped), ...Object.entries(at.open)]) {
-    if (step.status === 'failed') continue;
+    if (step.status === 'failed') {
+      culprits[key] = step;
+      continue;
+    }
     const waits = step.waitsFor === 'question';
     back[key] = {
       ...without(without(step, 'settled'), 'waitsFor'),
@@ -257,7 +267,7 @@ export function rewindTransition(at: RunState, event: EventOf<'run.rewound'>, he
     status: 'queued',
     counts: { ...at.counts, checkpoints: head.counts.checkpoints },
     open: {},
-    stopped: back,
+    stopped: { ...culprits, ...back },
     questions,
     waitingOn: [],
     verifies: head.verifies,
@@ -578,6 +588,7 @@ function stepStarted(state: RunState, event: EventOf<'step.started'>): Transitio
     inputDigest: event.inputDigest,
     ...(event.effect && { effect: event.effect }),
     ...(event.input && { input: event.input }),
+    ...(event.conversation !== undefined && { conversation: event.conversation }),
     ...(event.intent && { intent: event.intent }),
     ...(event.api !== undefined && { api: event.api }),
     ...(event.model !== undefined && { model: event.model }),
@@ -643,6 +654,7 @@ function stepCompleted(state: RunState, event: EventOf<'step.completed'>, rows: 
       status: event.recorded ? 'completed' : 'not-recorded',
       attempt: event.attempt,
       ...(event.result && { result: event.result }),
+      ...(event.message && { message: event.message }),
       ...(event.receipt !== undefined && { receipt: event.receipt }),
       ...(usage && { usage }),
       ...(event.verdict && { verdict: event.verdict }),
@@ -740,8 +752,10 @@ function answered(state: RunState, event: EventOf<'step.reused'> | EventOf<'step
     inputDigest: event.inputDigest,
     ...(event.effect && { effect: event.effect }),
     ...(event.input && { input: event.input }),
+    ...(event.conversation !== undefined && { conversation: event.conversation }),
     ...(event.result && { result: event.result }),
     ...(before?.intent && { intent: before.intent }),
+    ...(event.kind === 'step.reused' && event.message && { message: event.message }),
     ...(event.kind === 'step.reused' && event.error && { error: event.error }),
     ...(event.kind === 'step.reused' && event.verdict && { verdict: event.verdict }),
     ...(event.kind === 'step.skipped' && event.receipt !== undefined && { receipt: event.receipt }),
@@ -775,8 +789,7 @@ function patched(
 }
 
 /** First segment of a JSON Pointer, unescaped. */
-export const variableName = (pointer: string): string =>
-  (pointer.split('/')[1] ?? '').replaceAll('~1', '/').replaceAll('~0', '~');
+export const variableName = (pointer: string): string => namesIn(pointer)[0] ?? '';
 
 /** An effect's doubt is over: the step stays open until the run goes on and records its outcome. */
 function settled(

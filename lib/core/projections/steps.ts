@@ -61,6 +61,7 @@ function asOf(row: StepRecord, at: Seq, segments: readonly Segment[]): StepRecor
     endedSeq: _seq,
     endedAt: _at,
     result: _result,
+    message: _message,
     receipt: _receipt,
     failure: _failure,
     error: _error,

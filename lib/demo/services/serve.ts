@@ -106,7 +106,7 @@ async function control(
   return { status: 200, body: {} };
 }
 
-/** Starts a service on a free port of 127.0.0.1, tells the parent `{ url }`, and ends with the parent or on SIGTERM. */
+/** Starts a service on a free port of 127.0.0.1, tells the parent `{ url }`, and ends when the channel to it closes. */
 export function serve(handle: (request: ServiceRequest) => Promise<ServiceAnswer> | ServiceAnswer): void {
   const faults = createFaults();
 
@@ -147,7 +147,8 @@ export function serve(handle: (request: ServiceRequest) => Promise<ServiceAnswer
   server.listen(0, '127.0.0.1', () => {
     process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
   });
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(0));
+  // A signal to the whole group is the supervisor's to carry out: a worker that hands over still needs its services.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
   process.once('disconnect', () => process.exit(0));
 }
 

@@ -3,6 +3,7 @@ import type { Hash } from '@/lib/core/events/payload';
 import type { VariablePatch } from '@/lib/core/events/run-event';
 import { digestOf, encodeValue } from '@/lib/core/events/value-codec';
 import { assertDefined } from '@/lib/core/shared/assert';
+import { pointerTo } from '@/lib/core/shared/json-pointer';
 import type { JournalDraft } from '@/lib/ingest/importer';
 import type { FileJson } from '@/lib/ingest/json';
 import { conversationIn, MESSAGES } from './messages';
@@ -82,8 +83,6 @@ function newIn<Item>(
   const seen = new Set(known);
   return items.filter((_, i) => !seen.has(assertDefined(digests[i], 'one digest for each message')));
 }
-
-const pointerTo = (name: string): string => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
 /** Digest of a value of the file, whatever order its members come in. */
 export function valueDigest(value: FileJson | undefined, hash: Hash): Sha256 {

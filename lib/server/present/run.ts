@@ -59,6 +59,7 @@ export function presentRun(view: RunView): RunSummary {
             seq: state.failure.seq,
           },
     interruption: interruptionOf(view),
+    pausedBefore: status === 'paused' ? orNull(state.pausedBefore) : null,
     badges: badgesOf(view),
     checkpoint:
       state.checkpoint === undefined

@@ -25,7 +25,7 @@ const KEYS = [
   'planDigest', 'edits', 'decisions', 'options', 'parent', 'outcome', 'detail', 'of', 'on', 'for', 'before', 'toSeq', 'kept',
   'revived', 'condition', 'scope', 'partial', 'problem', 'compensates', 'failures', 'layer', 'summary', 'keptMessages', 'note',
   'decision', 'askedDigest', 'asked', 'recordedDigest', 'what', 'sentence', 'waitsFor', 'lastCall', 'interruption', 'pending',
-  'leaseId', 'since', 'expiresAt', 'leaseMs', 'queue', 'verifies', 'lastFailed',
+  'leaseId', 'since', 'expiresAt', 'leaseMs', 'queue', 'verifies', 'lastFailed', 'conversation',
 ] as const;
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
@@ -36,7 +36,8 @@ const codeOf = new Map<string, string>(KEYS.map((key, i) => [key, codeAt(i)]));
 const keyOf = new Map<string, string>(KEYS.map((key, i) => [codeAt(i), key]));
 
 /** How a key of the table stands in packed text, for SQL that looks inside. */
-export const packedKey = (key: (typeof KEYS)[number]): string => assertDefined(codeOf.get(key), 'the key has a code');
+export const packedKey = (key: (typeof KEYS)[number]): string =>
+  assertDefined(codeOf.get(key), 'the key has a code');
 
 /** A key that is not in the table and could be taken for a code is marked. */
 const ESCAPED_KEY = '$';

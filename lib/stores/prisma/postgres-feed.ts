@@ -41,24 +41,32 @@ export async function openPostgresFeed(
     });
     opened.on('error', () => lost(opened));
     opened.on('end', () => lost(opened));
-    client = opened;
-    await opened.connect();
-    await opened.query(`LISTEN ${CHANNEL}`);
+    try {
+      await opened.connect();
+      await opened.query(`LISTEN ${CHANNEL}`);
+    } catch (error) {
+      await opened.end().catch(() => undefined);
+      throw error;
+    }
+    if (closed) await opened.end();
+    else client = opened;
   }
 
+  /** Listens again, and tells what moved meanwhile; where only the latter failed, only that is done again. */
+  async function catchUp(from: EpochMs): Promise<void> {
+    if (client === undefined) await listen();
+    for (const change of await since.moved(from)) local.publish(change);
+  }
+
+  /** Of a connection that never came to listen, `listen` itself tells. */
   function lost(which: pg.Client): void {
     if (closed || client !== which) return;
     client = undefined;
     const from = epochMs(since.now() - MARGIN_MS);
     const again = () => {
-      listen()
-        .then(async () => {
-          for (const change of await since.moved(from)) local.publish(change);
-        })
-        .catch(() => {
-          client = undefined;
-          if (!closed) retry = setTimeout(again, RETRY_MS);
-        });
+      catchUp(from).catch(() => {
+        if (!closed) retry = setTimeout(again, RETRY_MS);
+      });
     };
     retry = setTimeout(again, RETRY_MS);
   }
@@ -70,7 +78,7 @@ export async function openPostgresFeed(
     async announce(transaction, change) {
       await transaction.execute('SELECT pg_notify(?, ?)', [
         CHANNEL,
-        JSON.stringify([self, change.runId, change.headSeq, change.status]),
+        JSON.stringify([self, change.runId, change.headSeq, change.status, change.wanted]),
       ]);
     },
     async close() {
@@ -87,7 +95,15 @@ const MARGIN_MS = 60_000;
 function parseMove(payload: string): { readonly from: string; readonly change: RunMoved } | undefined {
   const parsed: unknown = JSON.parse(payload);
   if (!Array.isArray(parsed)) return undefined;
-  const [from, id, head, status]: readonly unknown[] = parsed;
+  const [from, id, head, status, wanted]: readonly unknown[] = parsed;
   if (typeof from !== 'string' || typeof id !== 'string' || typeof head !== 'number') return undefined;
-  return { from, change: { runId: runId(id), headSeq: seq(head), status: String(status) as RunStatus } };
+  return {
+    from,
+    change: {
+      runId: runId(id),
+      headSeq: seq(head),
+      status: String(status) as RunStatus,
+      wanted: wanted === true,
+    },
+  };
 }

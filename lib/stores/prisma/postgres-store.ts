@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { isDriverAdapterError, type SqlDriverAdapter } from '@prisma/driver-adapter-utils';
 import { type EpochMs, epochMs, type RunId, type Sha256 } from '@/lib/core/events/ids';
+import { wantsWorker } from '@/lib/core/journal/lease';
+import { statusNow } from '@/lib/core/projections/run-state';
 import { assertDefined } from '@/lib/core/shared/assert';
 import type { Result } from '@/lib/core/shared/result';
 import type { RunMoved, Store, WriteAsk } from '@/lib/usecases/ports';
@@ -13,6 +15,7 @@ import { payloadReader, sweepPayloads } from './payload-reader';
 import { openPostgresFeed } from './postgres-feed';
 import { postgresClient } from './prisma-client';
 import { readContext, readRun } from './read-context';
+import type { RunRow } from './rows';
 import { movedSince, runReader } from './run-reader';
 import { postgres, type Sql, sqlOver } from './sql';
 import { newestByConsole, writeRows } from './write-rows';
@@ -41,7 +44,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const client = postgresClient(new PrismaPg({ connectionString: url, max: 2 }));
   const sql = sqlOver(adapter, postgres);
   const clock = await databaseClock(sql);
-  const feed = await openPostgresFeed(url, { now: clock.now, moved: (since) => movedSince(sql, since) });
+  /** Leases are judged from then on, as the console judges them. */
+  const openedAt = clock.now();
+  const feed = await openPostgresFeed(url, {
+    now: clock.now,
+    moved: (since) => movedSince(sql, since, { now: clock.now(), judgedFrom: openedAt }),
+  });
   /** A run's root never changes. */
   const roots = new Map<RunId, RunId>();
 
@@ -57,7 +65,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ask: WriteAsk<Value, Problem>,
   ): Promise<{ readonly answer: Result<Value, Problem>; readonly moved?: readonly RunMoved[] } | 'again'> {
     const root = (await rootOf(transaction, ask.runId)) ?? ask.root ?? ask.runId;
-    await lock(transaction, root, ask.answerKey);
+    const together = [root, ...(ask.also ?? []).map((other) => other.root)];
+    await lock(transaction, together, ask.answerKey);
     await holdLoose(transaction, ask.payloads ?? []);
     const row = await readRun(transaction, ask.runId);
     if (row !== undefined) {
@@ -67,7 +76,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       if (row.record.root !== root) return 'again';
     }
     const { now, ledgerVersion } = await clock.read(transaction, root);
-    const context = await readContext(transaction, ask, { row, root, ledgerVersion, now });
+    const also = new Map<RunId, RunRow>();
+    for (const { runId } of ask.also ?? []) {
+      const other = await readRun(transaction, runId);
+      if (other !== undefined) also.set(runId, other);
+    }
+    const context = await readContext(transaction, ask, { row, root, ledgerVersion, now, also });
     const decided = ask.decide(context);
     if (!decided.ok) return { answer: decided };
     const { value, change } = decided.value;
@@ -76,7 +90,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     assertChange(ask.runId, context, change);
     const runs = [{ change, key: row?.key, consoleSeq: newestByConsole(change, row?.consoleSeq) }];
     for (const other of change.also ?? []) {
-      const known = await readRun(transaction, other.run.runId);
+      const known = also.get(other.run.runId);
       assertChange(other.run.runId, { ...context, run: known?.record }, other);
       runs.push({ change: other, key: known?.key, consoleSeq: newestByConsole(other, known?.consoleSeq) });
     }
@@ -89,7 +103,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const moved = runs.map(({ change: { run } }) => ({
       runId: run.runId,
       headSeq: run.headSeq,
-      status: run.state.status,
+      status: statusNow(run, now, openedAt),
+      wanted: wantsWorker(run),
     }));
     for (const one of moved) await feed.announce(transaction, one);
     return { answer, moved };
@@ -196,12 +211,14 @@ const lostRace = (error: unknown): boolean =>
   isDriverAdapterError(error) &&
   (error.cause.kind === 'TransactionWriteConflict' || error.cause.kind === 'UniqueConstraintViolation');
 
-/** Serialises the lineage, then the caller's answer, until the transaction ends; what it commits will be synced. */
-async function lock(transaction: Sql, root: RunId, answerKey: string | undefined): Promise<void> {
-  await transaction.execute(
-    `SELECT set_config('synchronous_commit', 'on', true), pg_advisory_xact_lock(hashtextextended(?, 0))`,
-    [`lineage ${toColumn(root)}`],
-  );
+/** Serialises the lineages, then the caller's answer, until the transaction ends; what it commits will be synced. */
+async function lock(transaction: Sql, roots: readonly RunId[], answerKey: string | undefined): Promise<void> {
+  // In one order everywhere, so that nobody waits for one who waits for him.
+  for (const root of [...new Set(roots)].sort())
+    await transaction.execute(
+      `SELECT set_config('synchronous_commit', 'on', true), pg_advisory_xact_lock(hashtextextended(?, 0))`,
+      [`lineage ${toColumn(root)}`],
+    );
   if (answerKey !== undefined)
     await transaction.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [
       `answer ${toColumn(answerKey)}`,

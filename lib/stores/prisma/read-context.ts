@@ -27,6 +27,7 @@ export async function readContext(
     readonly root: RunId;
     readonly ledgerVersion: number;
     readonly now: EpochMs;
+    readonly also: ReadonlyMap<RunId, RunRow>;
   },
 ): Promise<WriteContext> {
   const { row, root } = known;
@@ -39,6 +40,7 @@ export async function readContext(
     answer: ask.answerKey === undefined ? undefined : await readAnswer(sql, ask.answerKey),
     others: await readOthers(sql, ask.runId, row, ask.othersAfter),
     missingPayloads: await readMissing(sql, ask.payloads ?? []),
+    also: new Map([...known.also].map(([id, { record }]) => [id, record])),
   };
 }
 

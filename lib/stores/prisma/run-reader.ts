@@ -67,11 +67,11 @@ export function runReader(sql: Sql, client: Client): RunReader {
       };
     },
 
-    async runsIn(statuses, limit) {
-      if (statuses.length === 0) return [];
+    async heldRuns() {
       const found = await sql.query(
-        `${runSelect} WHERE r."status" IN (${marks(statuses.length)}) ORDER BY r."updatedAt", r."key" LIMIT ?`,
-        [...statuses, limit],
+        `${runSelect} WHERE r."status" = 'running' OR (r."status" = 'waiting' AND r."lease" IS NOT NULL)` +
+          ' ORDER BY r."updatedAt", r."key"',
+        [],
       );
       return found.map((row) => runFromRow(row).record);
     },
@@ -241,7 +241,9 @@ const FEW_CODES = 16;
 /** Codes of the kinds asked for; `undefined`: of any kind. */
 function codesFor({ kinds, intents }: EventRange): readonly number[] | undefined {
   const codes = kinds === undefined ? undefined : codesOf(kinds);
-  return intents === true ? codes?.filter((code) => kindOfCode(code).kind !== 'step.started' || intentCodes.includes(code)) : codes;
+  return intents === true
+    ? codes?.filter((code) => kindOfCode(code).kind !== 'step.started' || intentCodes.includes(code))
+    : codes;
 }
 
 function eventQuery(
@@ -363,13 +365,15 @@ async function timesOf(sql: Sql, key: number, seqs: readonly number[]): Promise<
 }
 
 /** Runs that moved at or after `since`, for a feed that was cut off. */
-export async function movedSince(sql: Sql, since: EpochMs) {
-  const found = await sql.query('SELECT "runId", "headSeq", "status" FROM "Run" WHERE "updatedAt" >= ?', [
-    since,
-  ]);
+export async function movedSince(sql: Sql, since: EpochMs, judged: JudgedAt) {
+  const found = await sql.query(
+    `SELECT r."runId", r."headSeq", ${statusSql(sql.dialect, judged)} FROM "Run" r WHERE r."updatedAt" >= ?`,
+    [since],
+  );
   return found.map(([id, head, status]) => ({
     runId: runId(fromColumn(String(id))) satisfies RunId,
     headSeq: seq(Number(head)),
     status: String(status) as RunRecord['state']['status'],
+    wanted: true,
   }));
 }

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runId, seq } from '@/lib/core/events/ids';
+import { epochMs, runId, seq } from '@/lib/core/events/ids';
 import { assertDefined } from '@/lib/core/shared/assert';
 import { startChild } from '@/lib/testing/child-process';
 import { compileProgram } from '@/lib/testing/compiled';
@@ -42,6 +42,44 @@ describe('SQLite store and SIGKILL', () => {
     await database.remove();
   }, 60_000);
 
+  it('S35 has nothing of a large import that its owner was killed during, and all of those that were acknowledged', async () => {
+    const database = sqliteDatabase();
+    const acknowledged = new Map<string, number>();
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const child = startChild(program.file, ['import', database.url, String(kill)]);
+      await child.line((line) => line === 'ready');
+      child.say('go');
+      await child.line((line) => line.startsWith('begun large') && line.endsWith('_1'));
+      // Somewhere within the second import, or after it.
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 120));
+      child.process.kill('SIGKILL');
+      await child.ended();
+      for (const line of child.lines) {
+        const [word, run, head] = line.split(' ');
+        if (word === 'ack' && run !== undefined) acknowledged.set(run, Number(head));
+      }
+      await expectWhole(database.url, acknowledged);
+    }
+    expect(acknowledged.size).toBeGreaterThanOrEqual(KILLS);
+    const file = new Database(database.file, { readonly: true });
+    expect(file.pragma('integrity_check', { simple: true })).toBe('ok');
+    for (const table of ['Event', 'Step', 'Snapshot'])
+      expect(
+        file
+          .prepare(`SELECT COUNT(*) FROM "${table}" WHERE "run" NOT IN (SELECT "key" FROM "Run")`)
+          .pluck()
+          .get(),
+      ).toBe(0);
+    expect(file.prepare(`SELECT COUNT(*) FROM "Answer" WHERE "key" LIKE 'staging %'`).pluck().get()).toBe(0);
+    file.close();
+    // What is in use is no longer loose.
+    const store = await openStore({ url: database.url });
+    await store.payloads.sweep(epochMs(store.clock.now() + 1_000));
+    await store.close();
+    await expectWhole(database.url, acknowledged);
+    await database.remove();
+  }, 120_000);
+
   it('refuses a second process while the first lives, and takes over from one that was killed', async () => {
     const database = sqliteDatabase();
     const owner = startChild(program.file, ['append', database.url]);
@@ -69,6 +107,8 @@ async function expectWhole(url: string, acknowledged: ReadonlyMap<string, number
     const refs = events.flatMap((event) => (event.kind === 'message.appended' ? [event.message.sha256] : []));
     expect(await store.payloads.missing(refs)).toEqual([]);
     expect((await store.steps(runId(id))).length).toBe(run.headSeq);
+    const page = await store.runs({ filter: { q: id }, sort: 'created', descending: true, limit: 2 });
+    expect(page.items.map((one) => one.headSeq)).toContain(run.headSeq);
     expect((await store.snapshot(runId(id), seq(2 ** 31 - 1)))?.seq).toBe(run.headSeq);
     expect(await store.ledgerVersion(runId(id))).toBe(run.lastBatch);
     expect(await store.effects(runId(id))).toHaveLength(run.lastBatch);

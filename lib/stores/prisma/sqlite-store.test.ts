@@ -7,7 +7,7 @@ import { DatabaseInUse } from './file-lock';
 import { openStore } from './open-store';
 
 describe('SQLite store', () => {
-  storeContract({ durable: true }, async () => {
+  storeContract({ durable: true, parts: true }, async () => {
     const database = sqliteDatabase();
     let store = await openStore({ url: database.url });
     return {

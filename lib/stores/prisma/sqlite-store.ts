@@ -3,9 +3,11 @@ import path from 'node:path';
 import { PrismaBetterSqlite3 } from '@prisma/adapter-better-sqlite3';
 import { type EpochMs, epochMs, type RunId, type Sha256 } from '@/lib/core/events/ids';
 import type { Payload } from '@/lib/core/events/payload';
+import { wantsWorker } from '@/lib/core/journal/lease';
+import { statusNow } from '@/lib/core/projections/run-state';
 import { assertDefined } from '@/lib/core/shared/assert';
 import type { Result } from '@/lib/core/shared/result';
-import type { Store, WriteAsk } from '@/lib/usecases/ports';
+import type { Change, Store, WriteAsk } from '@/lib/usecases/ports';
 import { assertChange } from './assert-change';
 import { machineStore, type Writer, workerStore } from './catalogue';
 import { lockDatabaseFile } from './file-lock';
@@ -19,6 +21,8 @@ import { readContext, readLedgerVersion, readRun } from './read-context';
 import type { RunRow } from './rows';
 import { runReader } from './run-reader';
 import { type Sql, sqlite, sqlOver } from './sql';
+import { abandon, isLarge, recoverStaged, settle, stage } from './staging';
+import { keepStatements } from './statement-cache';
 import { type Job, WriteQueue } from './write-queue';
 import { newestByConsole, type RunWrite, writeRows } from './write-rows';
 
@@ -38,6 +42,8 @@ interface Part {
   readonly loose?: readonly Payload[];
   /** Statements of its own. */
   readonly write?: (sql: Sql) => Promise<void>;
+  /** Counts only with a later part, whose sync covers it. */
+  readonly staged?: true;
 }
 
 /**
@@ -66,30 +72,39 @@ const PRAGMAS =
 async function openOwned(file: string, unlock: () => void, now: () => EpochMs): Promise<Store> {
   const writer = await new PrismaBetterSqlite3({ url: `file:${file}` }).connect();
   await writer.executeScript(PRAGMAS);
+  keepStatements(writer);
   const readers = new PrismaBetterSqlite3({ url: `file:${file}`, readonly: true });
   const reading = await readers.connect();
+  keepStatements(reading);
   const client = sqliteClient(readers);
 
   const sql = sqlOver(writer, sqlite);
   const readSql = sqlOver(reading, sqlite);
   const hot = new HotRuns();
   const feed = new LocalFeed();
+  /** Leases are judged from then on, as the console judges them. */
+  const openedAt = now();
   // Ledger versions and loose payloads are this process's alone to change, so that a hot append need not ask for them.
   const ledgers = new Map<RunId, number>();
+  await recoverStaged(sql);
   const loose = new Set(await looseDigests(sql));
   let closed = false;
 
-  const queue = new WriteQueue<Part, ReadonlyMap<RunId, number>>(sql, async (parts) => {
-    const runs = parts.flatMap((part) => part.runs ?? []);
-    const keys = await writeRows(sql, {
-      at: now(),
-      runs,
-      loose: parts.flatMap((part) => part.loose ?? []),
-      mayBeLoose: (digest) => loose.has(digest),
-    });
-    for (const { write } of parts) await write?.(sql);
-    return keys;
-  });
+  const queue = new WriteQueue<Part, ReadonlyMap<RunId, number>>(
+    sql,
+    async (parts) => {
+      const runs = parts.flatMap((part) => part.runs ?? []);
+      const keys = await writeRows(sql, {
+        at: now(),
+        runs,
+        loose: parts.flatMap((part) => part.loose ?? []),
+        mayBeLoose: (digest) => loose.has(digest),
+      });
+      for (const { write } of parts) await write?.(sql);
+      return keys;
+    },
+    ({ staged }) => staged === true,
+  );
 
   function submit(job: Job<Part, ReadonlyMap<RunId, number>>): void {
     if (closed) job.failed(new Error('The store is closed'));
@@ -114,7 +129,10 @@ async function openOwned(file: string, unlock: () => void, now: () => EpochMs): 
   }
 
   /** After the commit: what later decisions and reads may now see. */
-  function remember({ change, key, consoleSeq }: RunWrite, newKeys: ReadonlyMap<RunId, number>): void {
+  function remember(
+    { change, key, consoleSeq, staged }: RunWrite,
+    newKeys: ReadonlyMap<RunId, number>,
+  ): void {
     const { run, effects } = change;
     let ledgerVersion = ledgers.get(run.root) ?? 0;
     if (effects.length > 0) {
@@ -128,6 +146,7 @@ async function openOwned(file: string, unlock: () => void, now: () => EpochMs): 
       consoleSeq,
       record: { ...run, ledgerVersion: run.root === run.runId ? ledgerVersion : 0 },
     });
+    if (staged !== undefined) return;
     const used = digestsIn(change.events);
     for (const { sha256 } of change.payloads) if (!used.has(sha256)) loose.add(sha256);
     if (loose.size > 0) for (const digest of used) loose.delete(digest);
@@ -136,59 +155,152 @@ async function openOwned(file: string, unlock: () => void, now: () => EpochMs): 
   function commit<Value, Problem>(ask: WriteAsk<Value, Problem>): Promise<Result<Value, Problem>> {
     return new Promise((resolve, reject) => {
       let answer: Result<Value, Problem> | undefined;
-      submit({
+      /** Numbers of the changes that were staged. */
+      let staged: ReadonlyMap<Change, number> | undefined;
+      const job: Job<Part, ReadonlyMap<RunId, number>> = {
         async keys() {
           const root = (await rowOf(ask.runId))?.record.root ?? ask.root ?? ask.runId;
-          const keys = [`run ${ask.runId}`, `run ${root}`];
+          const others = (ask.also ?? []).flatMap((other) => [`run ${other.runId}`, `run ${other.root}`]);
+          const keys = [`run ${ask.runId}`, `run ${root}`, ...others];
           return ask.answerKey === undefined ? keys : [...keys, `answer ${ask.answerKey}`];
         },
         async prepare() {
           const row = await rowOf(ask.runId);
           const root = row?.record.root ?? ask.root ?? ask.runId;
           const ledgerVersion = await ledgerVersionOf(root);
-          const context = await readContext(sql, ask, { row, root, ledgerVersion, now: now() });
+          const also = new Map<RunId, RunRow>();
+          for (const { runId } of ask.also ?? []) {
+            const other = await rowOf(runId);
+            if (other !== undefined) also.set(runId, other);
+          }
+          const context = await readContext(sql, ask, { row, root, ledgerVersion, now: now(), also });
           const decided = ask.decide(context);
           const change = decided.ok ? decided.value.change : undefined;
           answer = decided.ok ? { ok: true, value: decided.value.value } : decided;
           if (change === undefined) {
-            resolve(answer);
+            forget(staged, answer);
+            return undefined;
+          }
+          const together = [change, ...(change.also ?? [])];
+          const large =
+            ask.inParts === true && staged === undefined
+              ? together.filter(
+                  (one) => isLarge(one) && (one === change ? row : also.get(one.run.runId)) === undefined,
+                )
+              : [];
+          if (large.length > 0) {
+            stageAll(large).then((numbers) => {
+              staged = numbers;
+              submit(job);
+            }, reject);
             return undefined;
           }
           assertChange(ask.runId, context, change);
-          const runs = [{ change, key: row?.key, consoleSeq: newestByConsole(change, row?.consoleSeq) }];
+          const runs: RunWrite[] = [
+            {
+              change,
+              key: row?.key,
+              consoleSeq: newestByConsole(change, row?.consoleSeq),
+              staged: staged?.get(change),
+            },
+          ];
           for (const other of change.also ?? []) {
-            const known = await rowOf(other.run.runId);
+            const known = also.get(other.run.runId);
             assertChange(other.run.runId, { ...context, run: known?.record }, other);
             runs.push({
               change: other,
               key: known?.key,
               consoleSeq: newestByConsole(other, known?.consoleSeq),
+              staged: staged?.get(other),
             });
           }
           return { runs };
         },
         done({ runs = [] }, newKeys) {
           for (const written of runs) remember(written, newKeys);
-          resolve(assertDefined(answer, 'a commit decides before it is done'));
+          const given = assertDefined(answer, 'a commit decides before it is done');
+          if (staged === undefined) resolve(given);
+          else void settleAll(staged).finally(() => resolve(given));
           for (const { change } of runs) {
-            const { runId, headSeq, state } = change.run;
-            feed.publish({ runId, headSeq, status: state.status });
+            const { runId, headSeq } = change.run;
+            feed.publish({
+              runId,
+              headSeq,
+              status: statusNow(change.run, now(), openedAt),
+              wanted: wantsWorker(change.run),
+            });
           }
         },
-        failed: reject,
-      });
+        failed: (error) => {
+          // What stays behind where this fails too is cleared away when the file is opened again.
+          void abandonAll(staged).finally(() => reject(error));
+        },
+      };
+      const forget = (numbers: typeof staged, given: Result<Value, Problem>) => {
+        if (numbers === undefined) resolve(given);
+        else void abandonAll(numbers).finally(() => resolve(given));
+      };
+      submit(job);
     });
   }
 
-  const write: Writer = (statements) =>
-    new Promise((resolve, reject) =>
-      submit({
-        keys: async () => [],
-        prepare: async () => ({ write: statements }),
-        done: () => resolve(),
-        failed: reject,
-      }),
-    );
+  async function stageAll(changes: readonly Change[]): Promise<ReadonlyMap<Change, number>> {
+    const numbers = new Map<Change, number>();
+    try {
+      for (const change of changes)
+        numbers.set(
+          change,
+          await stage(change, { write: writeStaged, put: puttingPayloads({ staged: true }), now }),
+        );
+    } catch (error) {
+      await abandonAll(numbers);
+      throw error;
+    }
+    return numbers;
+  }
+
+  async function settleAll(numbers: ReadonlyMap<Change, number>): Promise<void> {
+    for (const [{ events }, key] of numbers)
+      await settle(key, events, writeStaged, (digests) => {
+        for (const digest of digests) loose.delete(digest);
+      }).catch(() => undefined);
+  }
+
+  async function abandonAll(numbers: ReadonlyMap<Change, number> | undefined): Promise<void> {
+    for (const key of numbers?.values() ?? []) await abandon(key, writeStaged).catch(() => undefined);
+  }
+
+  const puttingPayloads =
+    (more: Pick<Part, 'staged'>) =>
+    (payloads: readonly Payload[]): Promise<void> =>
+      payloads.length === 0
+        ? Promise.resolve()
+        : new Promise((resolve, reject) =>
+            submit({
+              keys: async () => [],
+              prepare: async () => ({ loose: payloads, ...more }),
+              done: () => {
+                for (const { sha256 } of payloads) loose.add(sha256);
+                resolve();
+              },
+              failed: reject,
+            }),
+          );
+
+  const writing =
+    (more: Pick<Part, 'staged'>): Writer =>
+    (statements) =>
+      new Promise((resolve, reject) =>
+        submit({
+          keys: async () => [],
+          prepare: async () => ({ write: statements, ...more }),
+          done: () => resolve(),
+          failed: reject,
+        }),
+      );
+
+  const write = writing({});
+  const writeStaged = writing({ staged: true });
 
   return {
     ...runReader(readSql, client),
@@ -196,20 +308,7 @@ async function openOwned(file: string, unlock: () => void, now: () => EpochMs): 
     run: async (id) => hot.get(id)?.record ?? (await readRun(readSql, id))?.record,
     payloads: {
       ...payloadReader(readSql),
-      put: (payloads) =>
-        payloads.length === 0
-          ? Promise.resolve()
-          : new Promise((resolve, reject) =>
-              submit({
-                keys: async () => [],
-                prepare: async () => ({ loose: payloads }),
-                done: () => {
-                  for (const { sha256 } of payloads) loose.add(sha256);
-                  resolve();
-                },
-                failed: reject,
-              }),
-            ),
+      put: puttingPayloads({}),
       async sweep(olderThan) {
         let swept: readonly Sha256[] = [];
         await write(async (transaction) => {

@@ -25,6 +25,8 @@ export class WriteQueue<Part, Outcome> {
   constructor(
     private readonly sql: Sql,
     private readonly write: (parts: readonly Part[]) => Promise<Outcome>,
+    /** Whether a part need not be on disk before a later one is: a sync covers all that was written before it. */
+    private readonly needsNoSync: (part: Part) => boolean = () => false,
   ) {}
 
   add(job: Job<Part, Outcome>): void {
@@ -87,6 +89,16 @@ export class WriteQueue<Part, Outcome> {
   }
 
   async #transaction(parts: readonly Part[]): Promise<Outcome> {
+    if (!parts.every(this.needsNoSync)) return this.#synced(parts);
+    await this.sql.query('PRAGMA synchronous = NORMAL');
+    try {
+      return await this.#synced(parts);
+    } finally {
+      await this.sql.query('PRAGMA synchronous = FULL');
+    }
+  }
+
+  async #synced(parts: readonly Part[]): Promise<Outcome> {
     await this.sql.execute('BEGIN IMMEDIATE');
     try {
       const outcome = await this.write(parts);

@@ -13,6 +13,8 @@ export interface RunWrite {
   readonly change: Change;
   readonly key: number | undefined;
   readonly consoleSeq: number;
+  /** The number that the new run's rows were staged under, see `stageRows`: what is left is the run's own row. */
+  readonly staged?: number | undefined;
 }
 
 /** What one transaction writes: at most one change for each run. */
@@ -38,99 +40,46 @@ type Values = readonly (string | number | null)[];
 export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<RunId, number>> {
   const keys = new Map<RunId, number>();
   const known: Values[] = [];
-  for (const { change, key, consoleSeq } of writes.runs) {
+  for (const { change, key, consoleSeq, staged } of writes.runs) {
     const values = runValues(change.run, consoleSeq);
-    if (key === undefined) keys.set(change.run.runId, await insertRun(sql, values));
+    if (key === undefined) keys.set(change.run.runId, await insertRun(sql, values, staged));
     else {
       keys.set(change.run.runId, key);
       known.push([...values.slice(IMMUTABLE), key]);
     }
   }
-  const keyed = writes.runs.map(({ change }) => ({
-    change,
+  const keyed = writes.runs.map(({ change, staged }) => ({
+    change: staged === undefined ? change : withoutStaged(change),
     key: assertDefined(keys.get(change.run.runId), 'every written run has a number'),
   }));
-  const each = (values: (change: Change, key: number) => readonly Values[]): readonly Values[] =>
-    keyed.flatMap(({ change, key }) => values(change, key));
 
-  await writePayloads(sql, writes);
+  await writePayloads(sql, { ...writes, runs: keyed });
   await updateRuns(sql, known);
-  await put(
-    sql,
-    insertEvents,
-    each((change, key) => change.events.map((event) => eventValues(key, event))),
-  );
-  await put(
-    sql,
-    upsertSteps,
-    last(
-      each((change, key) => change.steps.map((step) => stepValues(key, step))),
-      3,
-    ),
-  );
+  await putRows(sql, keyed);
   await put(
     sql,
     upsertEffects,
-    last(
-      each((change) =>
-        change.effects.map((effect) => [
-          toColumn(effect.root),
-          toColumn(effect.stepKey),
-          effect.generation,
-          effect.intentSeq,
-          pack(effect),
-        ]),
-      ),
-      3,
+    rowsOf(keyed, ({ change }) =>
+      change.effects.map((effect) => [
+        toColumn(effect.root),
+        toColumn(effect.stepKey),
+        effect.generation,
+        effect.intentSeq,
+        pack(effect),
+      ]),
     ),
+    3,
   );
   await put(
     sql,
     raiseLedgers,
-    last(
-      each((change) => (change.effects.length > 0 ? [[toColumn(change.run.root), 1]] : [])),
-      1,
-    ),
-  );
-  await put(
-    sql,
-    upsertQuestions,
-    last(
-      each((change, key) =>
-        change.questions.map((question) => [
-          key,
-          toColumn(question.questionId),
-          question.askedSeq,
-          pack(question),
-        ]),
-      ),
-      2,
-    ),
-  );
-  await put(
-    sql,
-    upsertCheckpoints,
-    last(
-      each((change, key) =>
-        change.checkpoints.map((checkpoint) => checkpointValues(key, checkpoint, change.events)),
-      ),
-      2,
-    ),
-  );
-  await put(
-    sql,
-    upsertSnapshots,
-    last(
-      each((change, key) =>
-        change.snapshots.map((snapshot) => [key, snapshot.seq, snapshot.line, pack(snapshot.state)]),
-      ),
-      2,
-    ),
+    rowsOf(keyed, ({ change }) => (change.effects.length > 0 ? [[toColumn(change.run.root), 1]] : [])),
+    1,
   );
   await put(
     sql,
     insertBatches,
-    each(({ batch }, key) =>
+    rowsOf(keyed, ({ change: { batch }, key }) =>
       batch === undefined
         ? []
         : [[key, batch.epoch, batch.batch, batch.digest, batch.firstSeq, batch.headSeq, batch.seenSeq]],
@@ -139,24 +88,181 @@ export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<R
   await put(
     sql,
     upsertAnswers,
-    last(
-      each((change) => (change.answers ?? []).map(answerValues)),
-      1,
-    ),
+    rowsOf(keyed, ({ change }) => (change.answers ?? []).map(answerValues)),
+    1,
   );
   return keys;
+}
+
+type Rows = Pick<Change, 'events' | 'steps' | 'questions' | 'checkpoints' | 'snapshots'>;
+interface Keyed<Of> {
+  readonly change: Of;
+  readonly key: number;
+}
+
+/** Rows that belong to a run by its number. */
+async function putRows(sql: Sql, keyed: readonly Keyed<Rows>[]): Promise<void> {
+  await put(
+    sql,
+    insertEvents,
+    rowsOf(keyed, ({ change, key }) => lazily(change.events, (event) => eventValues(key, event))),
+  );
+  await put(
+    sql,
+    upsertSteps,
+    rowsOf(keyed, ({ change, key }) => lazily(change.steps, (step) => stepValues(key, step))),
+    3,
+  );
+  await put(
+    sql,
+    upsertQuestions,
+    rowsOf(keyed, ({ change, key }) =>
+      lazily(change.questions, (question) => [
+        key,
+        toColumn(question.questionId),
+        question.askedSeq,
+        pack(question),
+      ]),
+    ),
+    2,
+  );
+  await put(
+    sql,
+    upsertCheckpoints,
+    rowsOf(keyed, ({ change, key }) =>
+      lazily(change.checkpoints, (checkpoint) => checkpointValues(key, checkpoint, change.events)),
+    ),
+    2,
+  );
+  await put(
+    sql,
+    upsertSnapshots,
+    rowsOf(keyed, ({ change, key }) =>
+      lazily(change.snapshots, (snapshot) => [key, snapshot.seq, snapshot.line, pack(snapshot.state)]),
+    ),
+    2,
+  );
+}
+
+function* rowsOf<Of>(
+  keyed: readonly Keyed<Of>[],
+  values: (one: Keyed<Of>) => Iterable<Values>,
+): Generator<Values> {
+  for (const one of keyed) yield* values(one);
+}
+
+function* lazily<Item>(items: readonly Item[], values: (item: Item) => Values): Generator<Values> {
+  for (const item of items) yield values(item);
+}
+
+const withoutStaged = (change: Change): Change => ({
+  ...change,
+  events: [],
+  payloads: [],
+  steps: [],
+  questions: [],
+  checkpoints: [],
+  snapshots: [],
+});
+
+/**
+ * Takes a number for a run that is not there yet. Rows under it are found by nobody, since every read goes by the run's
+ * own row. The mark says what to clear away, or to finish, where the process dies meanwhile.
+ */
+export async function reserveRun(sql: Sql, { run }: Change, at: EpochMs): Promise<number> {
+  const key = await insertRun(sql, runValues(run, 0));
+  await sql.execute('DELETE FROM "Run" WHERE "key" = ?', [key]);
+  await sql.execute(upsertAnswers.few(sql.dialect, 1), [stagingMark(key), toColumn(run.runId), '', '', at]);
+  return key;
+}
+
+/** Some rows of a run under its reserved number. */
+export const stageRows = (sql: Sql, key: number, rows: Partial<Omit<Rows, 'checkpoints'>>): Promise<void> =>
+  putRows(sql, [
+    { key, change: { events: [], steps: [], questions: [], checkpoints: [], snapshots: [], ...rows } },
+  ]);
+
+/** The same for checkpoints; `events` are all of the change. */
+export const stageCheckpoints = (
+  sql: Sql,
+  key: number,
+  checkpoints: Change['checkpoints'],
+  events: Change['events'],
+): Promise<void> =>
+  put(
+    sql,
+    upsertCheckpoints,
+    lazily(checkpoints, (checkpoint) => checkpointValues(key, checkpoint, events)),
+    2,
+  );
+
+const STAGING = 'staging ';
+const stagingMark = (key: number): string => `${STAGING}${key}`;
+
+/** Numbers under which something is or was staged. */
+export async function stagedKeys(sql: Sql): Promise<readonly number[]> {
+  const rows = await sql.query('SELECT "key" FROM "Answer" WHERE "key" > ? AND "key" < ?', [
+    STAGING,
+    'staging!',
+  ]);
+  return rows.map(([mark]) => Number(String(mark).slice(STAGING.length)));
+}
+
+export const unmarkStaged = (sql: Sql, key: number): Promise<number> =>
+  sql.execute('DELETE FROM "Answer" WHERE "key" = ?', [stagingMark(key)]);
+
+/** Deletes some of what is staged under the number; false once nothing is left. Its payloads are loose and get swept. */
+export async function clearStaged(sql: Sql, key: number, most: number): Promise<boolean> {
+  for (const [table, order] of STAGED_TABLES) {
+    const gone = await sql.execute(
+      `DELETE FROM "${table}" WHERE "run" = ? AND "${order}" IN (SELECT "${order}" FROM "${table}" WHERE "run" = ? LIMIT ?)`,
+      [key, key, most],
+    );
+    if (gone > 0) return true;
+  }
+  return false;
+}
+
+const STAGED_TABLES = [
+  ['Event', 'seq'],
+  ['Step', 'stepKey'],
+  ['Question', 'questionId'],
+  ['Checkpoint', 'seq'],
+  ['Snapshot', 'seq'],
+] as const;
+
+/** The payloads are referred to by what everybody sees now. */
+export async function settlePayloads(sql: Sql, digests: readonly Sha256[]): Promise<void> {
+  if (digests.length > 0)
+    await sql.execute(unmarkLoose(sql), [JSON.stringify(digests.map((digest) => [digest]))]);
 }
 
 /** So many rows are bound one by one: cheaper than JSON for a few, whose statement would be longer than their values. */
 const FEW = 4;
 
-async function put(sql: Sql, insert: Insert, rows: readonly Values[]): Promise<void> {
-  if (rows.length === 0) return;
-  if (rows.length <= FEW) await sql.execute(insert.few(sql.dialect, rows.length), rows.flat());
-  else
-    for (const some of groups(rows, textLength))
-      await sql.execute(insert.many(sql.dialect), [JSON.stringify(some)]);
+/** `unique`: rows that share their first so many values are one row, the newest counts. */
+async function put(sql: Sql, insert: Insert, rows: Iterable<Values>, unique?: number): Promise<void> {
+  let some: Values[] = [];
+  const flush = async (): Promise<void> => {
+    const distinct = unique === undefined ? some : last(some, unique);
+    some = [];
+    if (distinct.length === 0) return;
+    if (distinct.length <= FEW) await sql.execute(insert.few(sql.dialect, distinct.length), distinct.flat());
+    else
+      for (const group of groups(distinct, textLength))
+        await sql.execute(insert.many(sql.dialect), [JSON.stringify(group)]);
+  };
+  for (const row of rows) {
+    some.push(row);
+    if (some.length < MAX_STATEMENT_ROWS) continue;
+    await flush();
+    await othersFirst();
+  }
+  await flush();
 }
+
+/** A long write lets the event loop turn between its statements. */
+const othersFirst = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const textLength = (row: Values): number =>
   row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
@@ -201,11 +307,12 @@ const answerValues = (answer: AnswerRecord): Values => [
 const IMMUTABLE = 3;
 const quoted = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ');
 
-async function insertRun(sql: Sql, values: Values): Promise<number> {
-  const marks = runColumns.map(() => '?').join(', ');
+/** `key`: a reserved number to use. */
+async function insertRun(sql: Sql, values: Values, key?: number): Promise<number> {
+  const names = key === undefined ? runColumns : ['key', ...runColumns];
   const rows = await sql.query(
-    `INSERT INTO "Run" (${quoted(runColumns)}) VALUES (${marks}) RETURNING "key"`,
-    values,
+    `INSERT INTO "Run" (${quoted(names)}) VALUES (${names.map(() => '?').join(', ')}) RETURNING "key"`,
+    key === undefined ? values : [key, ...values],
   );
   return Number(assertDefined(rows[0], 'an inserted run has a number')[0]);
 }
@@ -305,7 +412,10 @@ const upsertAnswers = insertInto(
   replacing('"key"', 'runId', 'requestDigest', 'answer', 'at'),
 );
 
-async function writePayloads(sql: Sql, writes: Writes): Promise<void> {
+async function writePayloads(
+  sql: Sql,
+  writes: Omit<Writes, 'runs'> & { readonly runs: readonly Keyed<Pick<Change, 'events' | 'payloads'>>[] },
+): Promise<void> {
   const used = new Set<Sha256>();
   for (const { change } of writes.runs) digestsIn(change.events, used);
   const added = new Map<Sha256, Payload>();
@@ -317,10 +427,12 @@ async function writePayloads(sql: Sql, writes: Writes): Promise<void> {
     await sql.execute(markLoose(sql), [JSON.stringify(loose.map((digest) => [digest, writes.at]))]);
   // In one order everywhere: two transactions that add the same ones wait for each other and do not lock up.
   const sorted = [...added.values()].sort(byDigest);
-  for (const some of groups(sorted, ({ bytes }) => bytes)) await insertPayloads(sql, some, sorted.length);
-  const settled = [...used].filter(writes.mayBeLoose);
-  if (settled.length > 0)
-    await sql.execute(unmarkLoose(sql), [JSON.stringify(settled.map((digest) => [digest]))]);
+  const together = groups(sorted, ({ bytes }) => bytes);
+  for (const some of together) {
+    await insertPayloads(sql, some, sorted.length);
+    if (together.length > 1) await othersFirst();
+  }
+  await settlePayloads(sql, [...used].filter(writes.mayBeLoose));
 }
 
 const byDigest = (a: Payload, b: Payload) => (a.sha256 < b.sha256 ? -1 : 1);

@@ -1,3 +1,4 @@
+import type { Context, Llm, Message } from '@/lib/sdk/api';
 import { defineAgent, tool } from '@/lib/sdk/index';
 import { conversation } from './workload';
 
@@ -5,45 +6,85 @@ import { conversation } from './workload';
 
 const turns = conversation();
 
-/** The conversation of 200 turns over the peers' graph: agent → (tools → agent)?, a checkpoint each turn, nothing but messages as state. */
-export const conversationAgent = defineAgent({
-  name: 'bench-conversation',
-  initial: 'agent',
-  // The checkpoints that are counted are asked for by the code.
-  checkpoints: { everySteps: 1_000_000, everyMs: 1_000_000_000 },
-  states: {
-    agent: {
-      to: ['agent', 'tools', 'end'],
-      run: async (ctx) => {
-        const said = ctx.messages.list();
-        const asked = said.filter((message) => message.role === 'user').length;
-        const afterTool = said.at(-1)?.role === 'tool';
-        const n = afterTool ? asked - 1 : asked;
-        const turn = turns[n];
-        if (!afterTool) {
-          ctx.messages.append({ role: 'user', content: turn?.user });
-          if (turn?.tool !== undefined) {
-            const call = { name: 'search', args: { query: turn.tool.query } };
-            ctx.messages.append({ role: 'assistant', content: '', tool_calls: [call] });
-            return 'tools';
-          }
-        }
-        ctx.messages.append({ role: 'assistant', content: turn?.assistant });
-        ctx.checkpoint();
-        return n + 1 < turns.length ? 'agent' : 'end';
+/** The checkpoints that are counted are asked for by the code. */
+const checkpoints = { everySteps: 1_000_000, everyMs: 1_000_000_000 };
+const end = { to: [], final: true, run: async () => undefined } as const;
+
+const asked = (said: readonly Message[]) => said.filter(({ role }) => role === 'user').length;
+/** What the assistant says after these messages: for a turn with a tool a call of it first. */
+function answerTo(said: readonly Message[]): Message {
+  const turn = turns[asked(said) - 1];
+  return turn?.tool !== undefined && said.at(-1)?.role === 'user'
+    ? {
+        role: 'assistant',
+        content: '',
+        tool_calls: [{ name: 'search', args: { query: turn.tool.query } }],
+      }
+    : { role: 'assistant', content: turn?.assistant };
+}
+
+/** Over the peers' graph: agent → (tools → agent)?, one checkpoint a turn. `speak` says where the assistant's words come from. */
+const conversationOver = (
+  name: string,
+  speak: (ctx: Context) => Promise<Message>,
+  llms: Readonly<Record<string, Llm>> = {},
+) =>
+  defineAgent({
+    name,
+    initial: 'agent',
+    checkpoints,
+    llms,
+    states: {
+      agent: {
+        to: ['agent', 'tools', 'end'],
+        run: async (ctx) => {
+          const said = ctx.messages.list();
+          if (said.at(-1)?.role !== 'tool')
+            ctx.messages.append({ role: 'user', content: turns[asked(said)]?.user });
+          const answer = await speak(ctx);
+          ctx.messages.append(answer);
+          if (answer['tool_calls'] !== undefined) return 'tools';
+          ctx.checkpoint();
+          return asked(ctx.messages.list()) < turns.length ? 'agent' : 'end';
+        },
       },
-    },
-    tools: {
-      to: ['agent'],
-      run: async (ctx) => {
-        const asked = ctx.messages.list().filter((message) => message.role === 'user').length;
-        ctx.messages.append({ role: 'tool', content: turns[asked - 1]?.tool?.result });
-        return 'agent';
+      tools: {
+        to: ['agent'],
+        run: async (ctx) => {
+          const turn = turns[asked(ctx.messages.list()) - 1];
+          ctx.messages.append({ role: 'tool', content: turn?.tool?.result });
+          return 'agent';
+        },
       },
+      end,
     },
-    end: { to: [], final: true, run: async () => undefined },
+  });
+
+/** The conversation of 200 turns, nothing but messages as state. */
+export const conversationAgent = conversationOver('bench-conversation', async (ctx) =>
+  answerTo(ctx.messages.list()),
+);
+
+/** The same where an `llm` step speaks, which is sent the whole conversation each time. */
+export const llmConversationAgent = conversationOver(
+  'bench-conversation-llm',
+  async (ctx) => {
+    const request = { messages: ctx.messages.list(), temperature: 0 };
+    return (await ctx.llm('model', request)).message;
   },
-});
+  {
+    model: {
+      model: 'bench',
+      client: {
+        complete: async (request) => {
+          const { messages } = request as { readonly messages: readonly Message[] };
+          const usage = { inputTokens: 250 * messages.length, outputTokens: 200, costMicroUsd: 1_000 };
+          return { message: answerTo(messages), usage, finish: 'stop' };
+        },
+      },
+    },
+  },
+);
 
 const samples: number[] = [];
 /** Milliseconds of each recorded step of the newest run of `stepsAgent`. */
@@ -56,7 +97,7 @@ export const takeSamples = (): readonly number[] => samples.splice(0);
 export const stepsAgent = defineAgent({
   name: 'bench-steps',
   initial: 'work',
-  checkpoints: { everySteps: 1_000_000, everyMs: 1_000_000_000 },
+  checkpoints,
   tools: {
     noop: tool({
       effect: 'idempotent',
@@ -77,6 +118,6 @@ export const stepsAgent = defineAgent({
         return 'end';
       },
     },
-    end: { to: [], final: true, run: async () => undefined },
+    end,
   },
 });

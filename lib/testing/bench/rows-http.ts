@@ -54,36 +54,70 @@ function bytesAfterVacuum(file: string): number {
   return bytes;
 }
 
-/** Stored bytes of the payloads and events that the database holds for turns in `[from, to)`, by the checkpoint at their end. */
+/** A packed reference in an event's body, as its digest. */
+const REF = /"&([\w-]{43})[jtb]/g;
+/** A row's header, key and its entry in the index, roughly. */
+const EVENT_ROW = 24;
+const PAYLOAD_ROW = 80;
+
+/**
+ * Bytes a turn that the turns in `[from, to)` added, a checkpoint being the end of each: events, step rows, snapshots,
+ * and the payloads that no turn before them had.
+ */
 function bytesOfTurns(file: string, from: number, to: number): number {
   const db = new Database(file, { readonly: true });
-  const seqs = db.prepare('select seq from "Checkpoint" order by seq').pluck().all() as number[];
-  const first = seqs[from - 1] ?? 0;
-  const last = seqs[to - 1] ?? 0;
-  const events = db
-    .prepare('select coalesce(sum(length(body) + 24), 0) from "Event" where seq > ? and seq <= ?')
-    .pluck()
-    .get(first, last) as number;
-  const snapshots = db
-    .prepare('select coalesce(sum(length(state)), 0) from "Snapshot" where seq > ? and seq <= ?')
-    .pluck()
-    .get(first, last) as number;
+  const column = <Value>(sql: string, ...args: unknown[]) =>
+    db
+      .prepare(sql)
+      .pluck()
+      .all(...args) as Value[];
+  const ends = column<number>('select seq from "Checkpoint" order by seq');
+  const first = ends[from - 1] ?? 0;
+  const last = ends[to - 1] ?? 0;
+  const bodiesIn = (after: number, upTo: number) =>
+    column<string>('select body from "Event" where seq > ? and seq <= ?', after, upTo);
+  const digestsIn = (bodies: readonly string[]) =>
+    new Set(bodies.flatMap((body) => [...body.matchAll(REF)].map(([, digest]) => digest ?? '')));
+  const bodies = bodiesIn(first, last);
+  const before = digestsIn(bodiesIn(0, first));
+  const sizeOf = db.prepare('select length(body) from "Payload" where sha256 = ?').pluck();
+  let bytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body) + EVENT_ROW, 0);
+  for (const digest of digestsIn(bodies)) {
+    if (before.has(digest)) continue;
+    bytes += Number(sizeOf.get(Buffer.from(digest, 'base64url')) ?? 0) + PAYLOAD_ROW;
+  }
+  for (const sql of [
+    'select length(record) + length(stepKey) * 2 from "Step" where startedSeq > ? and startedSeq <= ?',
+    'select length(state) from "Snapshot" where seq > ? and seq <= ?',
+  ])
+    bytes += column<number>(sql, first, last).reduce((sum, size) => sum + size, 0);
   db.close();
-  return (events + snapshots) / (to - from);
+  return bytes / (to - from);
 }
 
-export async function conversationRows(folder: string): Promise<readonly Figure[]> {
-  const dbFolder = join(folder, 'conversation');
+/** Turns whose growth is compared: so many after the first, and the last ones. */
+const COMPARED = 12;
+
+async function conversationOf(folder: string, agent: string, name: string): Promise<readonly Figure[]> {
+  const dbFolder = join(folder, name);
   const console = await startConsole(dbFolder);
-  await runAgent(console, 'bench-conversation', {});
+  await runAgent(console, agent, {});
   await console.stop();
   const bytes = bytesAfterVacuum(console.dbFile);
-  const early = bytesOfTurns(console.dbFile, 1, 13);
-  const late = bytesOfTurns(console.dbFile, TURNS - 12, TURNS);
+  const early = bytesOfTurns(console.dbFile, 0, COMPARED);
+  const late = bytesOfTurns(console.dbFile, TURNS - COMPARED, TURNS);
   rmSync(dbFolder, { recursive: true, force: true });
   return [
-    figure('conversation-200.bytes', bytes, 'B', MINIMUM_BYTES),
-    figure('conversation-200.journal-growth-per-turn', late, 'B', early),
+    figure(`${name}.bytes`, bytes, 'B', MINIMUM_BYTES),
+    figure(`${name}.growth-per-turn`, late, 'B', early),
+  ];
+}
+
+/** The conversation through the SDK and HTTP: as messages alone, and as llm steps that each send all of it again. */
+export async function conversationRows(folder: string): Promise<readonly Figure[]> {
+  return [
+    ...(await conversationOf(folder, 'bench-conversation', 'conversation-200')),
+    ...(await conversationOf(folder, 'bench-conversation-llm', 'conversation-200-llm')),
   ];
 }
 

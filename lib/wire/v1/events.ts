@@ -57,6 +57,7 @@ const call = {
   effect: effect.exactOptional(),
   input: payloadRef.exactOptional(),
   inputDigest: wireSha256,
+  conversation: count.exactOptional(),
 };
 const source = { sourceRunId: wireRunId.exactOptional(), sourceSeq: wireSeq.exactOptional() };
 const patch = z.strictObject({
@@ -168,6 +169,7 @@ const bodies = [
     attempt,
     recorded: z.boolean(),
     result: payloadRef.exactOptional(),
+    message: payloadRef.exactOptional(),
     receipt: text.exactOptional(),
     usage: usage.exactOptional(),
     verdict: verdict.exactOptional(),
@@ -188,6 +190,7 @@ const bodies = [
     ...call,
     ...source,
     result: payloadRef.exactOptional(),
+    message: payloadRef.exactOptional(),
     error: error.exactOptional(),
     verdict: verdict.exactOptional(),
   }),

@@ -106,6 +106,8 @@ export const runSummary = z.object({
   cost: z.object({ inputTokens: count, outputTokens: count, costMicroUsd: count }),
   failure: z.object({ cause: z.string(), error, stepKey: z.string().nullable(), seq: wireSeq }).nullable(),
   interruption: z.object({ cause: z.string(), workerId: z.string().nullable(), seq: wireSeq }).nullable(),
+  /** Where a paused run stopped by itself, outside of what its plan said may run: `state:NAME`, `tool:NAME`, `plan: WHY`. */
+  pausedBefore: z.string().nullable(),
   badges: z.array(z.enum(['replaying', 'diverged', 'fork', 'replay', 'mirror', 'in-doubt', 'mined'])),
   checkpoint: z.object({ id: z.string(), n: count, seq: wireSeq, name: z.string() }).nullable(),
   actions,
@@ -154,7 +156,11 @@ export const stepRow = z.object({
   endedAt: instant.nullable(),
   inputDigest: wireSha256,
   input: payloadRef.nullable(),
+  /** Of an `llm` step: `messages` of `input` lacks so many leading messages of the conversation at `attemptSeq`. */
+  conversation: count,
   result: payloadRef.nullable(),
+  /** Of an `llm` step: the reply's message; `result` is the rest of the reply. */
+  message: payloadRef.nullable(),
   receipt: z.string().nullable(),
   failure: z.string().nullable(),
   error: error.nullable(),

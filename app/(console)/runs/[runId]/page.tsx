@@ -1,5 +1,10 @@
+import { dehydrate, HydrationBoundary, QueryClient } from '@tanstack/react-query';
 import type { Metadata } from 'next';
+import { connection } from 'next/server';
+import { preload } from 'react-dom';
 import { RunPage } from '@/components/run/run-page';
+import { runFirstReads, runQuery } from '@/lib/client/run-queries';
+import { readRun } from '@/lib/server/pages';
 
 interface Props {
   readonly params: Promise<{ readonly runId: string }>;
@@ -10,5 +15,18 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 }
 
 export default async function Page({ params }: Props) {
-  return <RunPage runId={decodeURIComponent((await params).runId)} />;
+  const runId = decodeURIComponent((await params).runId);
+  await connection();
+  const run = await readRun(runId);
+  const client = new QueryClient();
+  if (run !== undefined) {
+    client.setQueryData(runQuery(runId).queryKey, run);
+    // They travel while the page's code is loaded.
+    for (const url of runFirstReads(run)) preload(url, { as: 'fetch', crossOrigin: 'anonymous' });
+  }
+  return (
+    <HydrationBoundary state={dehydrate(client)}>
+      <RunPage runId={runId} />
+    </HydrationBoundary>
+  );
 }

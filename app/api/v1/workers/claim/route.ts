@@ -3,10 +3,17 @@ import { presentClaim } from '@/lib/server/present/worker';
 import { claimRun } from '@/lib/usecases/claim-run';
 import { claimBody } from '@/lib/wire/v1/worker';
 
-/** Long poll: answers as soon as there is something to claim, else 204 after `waitMs`. */
+/** Long poll: answers as soon as there is something to claim, else 204 after `waitMs` or when the console ends. */
 export const POST = endpoint({
   body: claimBody,
-  run: (deps, { body, request }) => claimRun(deps, body, request.signal),
+  run: async (deps, { body, request }) => {
+    const { stop, done } = deps.inFlight.lasting(request.signal);
+    try {
+      return await claimRun(deps, body, stop.signal);
+    } finally {
+      done();
+    }
+  },
   status: { ok: 200, 'claim-differs': 409 },
   answer: (claimed) =>
     claimed === undefined

@@ -1,0 +1,16 @@
+import { clock } from '@/components/ui/format';
+import { LiveDot } from '@/components/ui/live-dot';
+import type { Liveness } from '@/lib/client/live';
+
+/** A strip over what may be behind. Nothing while the page is live. */
+export function NotLive({ liveness }: { readonly liveness: Liveness }) {
+  if (liveness.kind !== 'lost') return null;
+  return (
+    <div className="notice" data-tone="attention">
+      <LiveDot liveness="lost" word={`Not live since ${clock(liveness.since).slice(0, 8)} UTC`} />
+      <span className="second">
+        The console does not answer. What is shown may be behind the run; it is tried again by itself.
+      </span>
+    </div>
+  );
+}

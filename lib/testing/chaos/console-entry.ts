@@ -1,0 +1,2 @@
+import './sqlite-doom';
+import '@/lib/server/main';
