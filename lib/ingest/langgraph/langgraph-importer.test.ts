@@ -104,6 +104,7 @@ describe('what a LangGraph history becomes', () => {
         inherited.map((event) => parent?.events[(event.inherited?.seq ?? 0) - 1]?.at),
       );
     }
+    for (const { events } of runs) expect(foldRun(events).pending).toBeUndefined();
     expect(runs.map(({ events }) => foldRun(events).status).sort()).toEqual([
       'completed',
       'completed',

@@ -205,11 +205,14 @@ function tell(line: Line, tree: Tree, of: LineOf, { tools, warn, inferred, paylo
     before = line.from.state;
     const point = assertDefined(of.parent.at.get(before.checkpointId), 'the line was told past its forks');
     const parent = { runId: of.parent.run.runId, seq: seq(point.seq) };
-    journal.push({
-      kind: 'command.accepted',
+    const order = {
       at: epochMs(Math.max(point.track.at, first.at ?? 0)),
       by: 'console',
       commandId: commandId(`${ID}:${first.checkpointId}`.slice(0, 128).toWellFormed()),
+    } as const;
+    journal.push({
+      ...order,
+      kind: 'command.accepted',
       mode: 'fork',
       actor: 'not recorded',
       reason: '',
@@ -218,6 +221,8 @@ function tell(line: Line, tree: Tree, of: LineOf, { tools, warn, inferred, paylo
     });
     const prefix = of.parent.run.events.slice(0, point.seq);
     for (const copy of inheritEvents(parent.runId, prefix, seq(2))) journal.copy(copy);
+    // What the file shows of a fork has been carried out: nothing of the order is pending.
+    journal.push({ ...order, kind: 'command.ended', outcome: 'done' });
     track = beginFork(setting, first, point.track);
     if (first.source === 'loop' || first.source === 'unknown')
       track = execute(setting, track, before, { kind: 'done', next: first });
