@@ -189,7 +189,7 @@ export function EffectCard({ run, reason, effect, fields, draft, decided, onDraf
         <code>{effect.stepKey}</code>, intended at seq {effect.intentSeq}
         {effect.executions > 1 && `, may have left ${effect.executions} times`}
         {effect.held && ', on hold by decision'}
-        {!effect.guarded && ', unguarded: the provider knows no key and cannot be asked'}
+        {!effect.guarded && ', unguarded: the provider knows no key, so a late send cannot be stopped'}
         {effect.receipt !== null && (
           <>
             , receipt <code>{effect.receipt}</code>

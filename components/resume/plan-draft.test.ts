@@ -66,6 +66,17 @@ describe('a draft', () => {
     expect(open).toEqual(['The result of send is not complete: id is needed']);
   });
 
+  it.each(['fork', 'replay'] as const)('decides nothing with a %s, which would record none', (mode) => {
+    const draft = {
+      ...noDraft,
+      decisions: { [effect.stepKey]: { outcome: 'happened' as const, texts: {}, receipt: '' } },
+    };
+    expect(readDraft(mode, 'latest', draft, [effect], fields)).toEqual({
+      body: { mode, from: 'latest' },
+      open: [],
+    });
+  });
+
   it('sends edits with a fork alone and keeps with a rewind alone', () => {
     const draft = {
       ...noDraft,

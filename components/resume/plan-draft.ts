@@ -57,6 +57,9 @@ function decisionOf(draft: DecisionDraft, effect: Effect, fields: readonly Field
   };
 }
 
+/** A fork and a replay record no decision: an effect in doubt is settled on the run that owns it. */
+export const settles = (mode: PlanMode): boolean => mode === 'resume' || mode === 'rewind';
+
 /** The plan to ask for. What is not complete is left out of it and named. */
 export function readDraft(
   mode: PlanMode,
@@ -67,7 +70,7 @@ export function readDraft(
 ): DraftReading {
   const open: string[] = [];
   const decisions: Record<string, DecisionBody> = {};
-  for (const effect of effects) {
+  for (const effect of settles(mode) ? effects : []) {
     const chosen = draft.decisions[effect.stepKey];
     if (!chosen) continue;
     const decision = decisionOf(chosen, effect, fieldsFor(effect));

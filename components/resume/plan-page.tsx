@@ -24,7 +24,7 @@ import { DriftStrip } from './drift-strip';
 import { EditsCard } from './edits-card';
 import { EffectCard } from './effect-card';
 import { LeftBehind } from './left-behind';
-import { changedKeys, isOver, modeFor, noDraft, orderWords, readDraft, startOf } from './plan-draft';
+import { changedKeys, isOver, modeFor, noDraft, orderWords, readDraft, settles, startOf } from './plan-draft';
 import { PlanTable } from './plan-table';
 import { Refusal } from './refusal';
 import { useOrder } from './use-order';
@@ -103,7 +103,7 @@ function Planner({ run }: { readonly run: RunSummary }) {
     (obstacle) =>
       obstacle.stepKey === null ||
       obstacle.kind === 'needs-keep' ||
-      mode === 'replay' ||
+      !settles(mode) ||
       !effects.some((effect) => effect.stepKey === obstacle.stepKey && concerns(effect)),
   );
 
@@ -268,7 +268,7 @@ function Planner({ run }: { readonly run: RunSummary }) {
                     </ul>
                   </section>
                 )}
-                {mode !== 'replay' &&
+                {settles(mode) &&
                   effects
                     .filter((effect) => concerns(effect) || draft.decisions[effect.stepKey] !== undefined)
                     .map((effect) => (

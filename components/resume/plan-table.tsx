@@ -175,7 +175,7 @@ function EnvelopeRows({ plan }: { readonly plan: PlanAnswer }) {
           </td>
           <td className="reason">
             in {tool.states.join(', ')}
-            {!tool.guarded && ', unguarded: a late send cannot be stopped or found'}
+            {!tool.guarded && ', unguarded: a late send cannot be stopped'}
           </td>
         </tr>
       ))}

@@ -103,8 +103,8 @@ function Call({
       step.guarded === null
         ? undefined
         : step.guarded
-          ? 'yes: its key or a probe protects it'
-          : 'no: a late send cannot be stopped or found',
+          ? 'yes: the provider knows its key'
+          : 'no: a late send cannot be stopped',
     ],
     ['Receipt', step.receipt ?? undefined],
     ['Model', step.model ?? undefined],

@@ -32,10 +32,10 @@ export type Verification<Result> =
   | { readonly outcome: 'did-not-happen' }
   | { readonly outcome: 'unknown'; readonly note?: string };
 
-/** How a tool is declared; what is left out has the default that is named beside it. */
+/** How a tool is declared; what is left out has the default that is named beside it. Numbers are whole, at most 2,147,483,647. */
 export interface ToolOptions<Args, Result> {
   readonly effect: ToolEffect;
-  /** The downstream honours `idempotencyKey`. An external tool with neither this nor `verify` is unguarded. */
+  /** The downstream honours `idempotencyKey`. An external tool without that is unguarded. */
   readonly keyed?: boolean;
   /** Default 30,000. */
   readonly timeoutMs?: number;

@@ -28,6 +28,10 @@ describe('a declaration', () => {
   test('a tool that contradicts itself is refused', () => {
     expect(() => tool({ effect: 'idempotent', keyed: false, run })).toThrow('keyed');
     expect(() => tool({ effect: 'read', timeoutMs: 0, run })).toThrow('timeoutMs');
+    for (const name of ['timeoutMs', 'retries', 'settlesWithinMs', 'keyValidForMs']) {
+      expect(() => tool({ effect: 'external', run, [name]: 2 ** 31 })).toThrow(name);
+      expect(() => tool({ effect: 'external', run, [name]: 2 ** 31 - 1 })).not.toThrow();
+    }
     expect(() => tool({ effect: 'read', run, verify: async () => ({ outcome: 'unknown' }) })).toThrow(
       'verify',
     );

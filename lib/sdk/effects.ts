@@ -12,6 +12,8 @@ import { read, type Stored, store } from './values';
 
 /** How often the ledger is read again while another run of the lineage has the effect in flight. */
 const LOOK_AGAIN_MS = 250;
+/** Least time between a probe's own "not found" that came too early and the next probe. */
+const ASK_AGAIN_MS = 1_000;
 
 /** What carrying out effects needs from the session. */
 export interface EffectsDeps {
@@ -144,6 +146,7 @@ export class Effects {
     op.generation = entry.generation;
     op.intentSeq = entry.intentSeq;
     op.askAgainAt = entry.askAgainAt;
+    op.probeFrom = entry.askAgainAt;
     op.idempotencyKey = entry.idempotencyKey;
     op.attempt = Math.max(op.attempt, entry.attempt);
     op.doubtful = entry.status === 'in-doubt' || entry.status === 'intended';
@@ -240,10 +243,11 @@ export class Effects {
       timeoutMs: tool.timeoutMs,
       settlesWithinMs: tool.settlesWithinMs,
       keyValidForMs: tool.keyValidForMs,
-      guarded: tool.keyed || tool.verify !== undefined,
+      guarded: tool.keyed,
       verifiable: tool.verify !== undefined,
     };
-    op.askAgainAt = sendBy.wall + tool.timeoutMs + tool.settlesWithinMs;
+    const settlesMs = tool.timeoutMs + tool.settlesWithinMs;
+    op.askAgainAt = sendBy.wall + settlesMs;
     let isPlaced = false;
     hub.point('effect:before-intent');
     if (op.effect === 'external') hub.checkpoint('before-effect');
@@ -252,6 +256,8 @@ export class Effects {
       payloads: [op.input],
       onPlaced: (at) => {
         op.intentSeq = at;
+        // The store counts a whole lease from where it placed the intent, which was before now.
+        op.probeFrom = Math.max(sendBy.wall, hub.clock.now() + lease.length) + settlesMs;
         isPlaced = true;
       },
     });
@@ -414,7 +420,7 @@ export class Effects {
     op.running = false;
     if (this.deps.autoVerify && this.deps.toolOf(op).verify !== undefined) {
       op.suspended = undefined;
-      hub.later(op, Math.max(0, (op.askAgainAt ?? 0) - hub.clock.now()), () =>
+      hub.later(op, Math.max(0, (op.probeFrom ?? 0) - hub.clock.now()), () =>
         hub.background(this.probeByItself(op)),
       );
       return;
@@ -447,7 +453,35 @@ export class Effects {
     const { hub } = this.deps;
     const { outcome, result, receipt } = answer;
     hub.background(
-      hub.durable().then(() => hub.guard(() => this.resolved(op, intentSeq, outcome, result, receipt))),
+      hub.durable().then(async () => {
+        const early = outcome === 'did-not-happen' && (await this.askedEarly(op, intentSeq));
+        hub.guard(() =>
+          early ? this.askLater(op, intentSeq) : this.resolved(op, intentSeq, outcome, result, receipt),
+        );
+      }),
+    );
+  }
+
+  /** Where this worker's clock runs ahead, the store has taken its "not found" for unknown: the ledger says so. */
+  private async askedEarly(op: EffectOperation, intentSeq: Seq | undefined): Promise<boolean> {
+    await this.refresh();
+    const entry = this.entriesOf(op).find(
+      (one) => one.runId === this.deps.hub.runId && one.intentSeq === intentSeq,
+    );
+    if (entry?.status !== 'in-doubt' && entry?.status !== 'intended') return false;
+    op.probeFrom = entry.askAgainAt;
+    return true;
+  }
+
+  private askLater(op: EffectOperation, intentSeq: Seq | undefined): void {
+    const { hub } = this.deps;
+    if (hub.isStopped() || op.arrived || op.running || op.intentSeq !== intentSeq) return;
+    if (!this.deps.autoVerify) {
+      hub.suspend(op, 'in-doubt');
+      return;
+    }
+    hub.later(op, Math.max(ASK_AGAIN_MS, (op.probeFrom ?? 0) - hub.clock.now()), () =>
+      hub.background(this.probeByItself(op)),
     );
   }
 

@@ -46,6 +46,11 @@ export class HeldLease {
     this.beatLater(deps.clock.mono() - deps.sentAt.mono > this.leaseMs / 3 ? 0 : undefined);
   }
 
+  /** Length of the lease. */
+  get length(): number {
+    return this.leaseMs;
+  }
+
   /** Last moment at which an effect may leave; `undefined` where that is past. */
   sendBy(): Instants | undefined {
     const margin = Math.min(2_000, this.leaseMs / 5);

@@ -46,6 +46,8 @@ export interface Operation {
   sendBy: Instants | undefined;
   /** Epoch milliseconds from which a probe's "not found" means that it did not happen. */
   askAgainAt: number | undefined;
+  /** When this worker asks by itself: by then the store's bound is past too. */
+  probeFrom: number | undefined;
   /** An attempt ended without anyone knowing whether it took effect. */
   doubtful: boolean;
   /** What it waits for that this process does not do by itself. */
@@ -94,6 +96,7 @@ export function newOperation(asked: Asked): { readonly op: Operation; readonly p
     intentSeq: undefined,
     sendBy: undefined,
     askAgainAt: undefined,
+    probeFrom: undefined,
     doubtful: false,
     suspended: undefined,
     running: false,

@@ -104,7 +104,7 @@ export function recordOf(
     if (event.kind === 'run.failed') {
       const isTheEnd = index === lastStop && endsThere && !options.retry;
       if (isTheEnd) items.set(END, { key: END, event, asCall: true, asOutcome: false });
-      else if (event.cause === 'error') dropWhatEndedTheRun(items);
+      else if (event.cause === 'error') dropWhatEndedTheRun(items, event.stepKey);
       return;
     }
     if (event.kind === 'step.started') attempts.set(event.stepKey, event);
@@ -147,11 +147,12 @@ function note(items: Map<string, RecordItem>, event: RunEvent): void {
 /**
  * A final failure after which its scope went on is a result. One after which nothing more was asked for in its scope,
  * nor in those above it, ended the run: it is tried again, and the ends of scopes that it caused are not the record's.
+ * Of several that did, the one that the run names is tried again, as the plan says; the others answer as recorded.
  */
-function dropWhatEndedTheRun(items: Map<string, RecordItem>): void {
+function dropWhatEndedTheRun(items: Map<string, RecordItem>, culprit: string | undefined): void {
   const all = [...items.values()];
   for (const failed of all) {
-    if (!failed.asOutcome || failed.event.kind !== 'step.failed') continue;
+    if (!failed.asOutcome || failed.key !== culprit || failed.event.kind !== 'step.failed') continue;
     const scope = failed.key.slice(0, failed.key.lastIndexOf('/'));
     const later = all.filter((item) => item.asCall && item.event.seq > failed.event.seq);
     const wentOn = later.some(({ key, event }) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { askAgainAt } from '@/lib/core/projections/ledger';
 import { eventsOf, oneState, stages } from '@/lib/testing/sdk-stage';
 import type { Agent, Verification } from './api';
 import type { AgentWorker } from './worker';
@@ -176,7 +177,7 @@ describe('a holder that is asked to verify an effect', () => {
   const journal = () => stage.lab.events('r');
   const settled = async () => {
     const [effect] = await stage.lab.deps.store.effects('r' as never);
-    const at = (effect?.intent.sendBy ?? 0) + 550;
+    const at = effect === undefined ? 0 : askAgainAt(effect);
     await stage.lab.clock.run(() => stage.lab.clock.now() >= at);
   };
   const ended = (count: number) =>
@@ -227,6 +228,36 @@ describe('a holder that is asked to verify an effect', () => {
     const sent = stage.outside.filter(({ name }) => name === 'pay');
     expect(sent.length).toBe(2);
     expect(new Set(sent.map(({ key }) => key)).size).toBe(1);
+  });
+
+  test.each([true, false])('guards a call by its downstream’s key alone (keyed: %s)', async (keyed) => {
+    const pay = seen('pay', { effect: 'external', keyed, verify: async () => ({ outcome: 'unknown' }) });
+    await begin(oneState({ pay }, async (ctx) => void (await ctx.tool('pay', {}))));
+    await stage.lab.until('r', (status) => status === 'completed');
+    expect(eventsOf(await journal(), 'step.started')).toMatchObject([
+      { intent: { guarded: keyed, verifiable: true } },
+    ]);
+  });
+
+  test('goes by the store’s clock where its own says that the call cannot settle any more', async () => {
+    await held(
+      async () => ({ outcome: 'did-not-happen' }),
+      (n) => (n === 1 ? new Promise(() => undefined) : Promise.resolve({ id: 're_2' })),
+    );
+    const [effect] = await stage.lab.deps.store.effects('r' as never);
+    const mine = (effect?.intent.sendBy ?? 0) + 550;
+    await stage.lab.clock.run(() => stage.lab.clock.now() >= mine);
+    await ask();
+    await ended(1);
+    expect(eventsOf(await journal(), 'effect.verified')).toMatchObject([
+      { outcome: 'unknown', note: expect.stringContaining('before the call had time to settle') as unknown },
+    ]);
+    await stage.lab.clock.run(() => stage.lab.clock.now() >= mine + 100);
+    expect(eventsOf(await journal(), 'step.started').filter(({ name }) => name === 'pay').length).toBe(1);
+    await settled();
+    await ask();
+    await stage.lab.until('r', (status) => status === 'completed');
+    expect(names().filter((name) => name === 'pay')).toEqual(['pay', 'pay']);
   });
 
   test('records a probe that breaks as unknown, and stays in doubt', async () => {

@@ -618,7 +618,8 @@ describeConsole(
       // Asking again shows that it lives.
       expect(await claim(api(), { workerId: 'w-frozen', waitMs: 0 })).toMatchObject({
         status: 200,
-        body: { runId: worker.runId, reason: 'resume', epoch: 2 },
+        // The order ended the epoch that lapsed, the claim began the next one.
+        body: { runId: worker.runId, reason: 'resume', epoch: 3 },
       });
     });
 

@@ -12,7 +12,10 @@ import type { Deps } from './deps';
 import { type Env, readEnv } from './env';
 import { sha256Hash } from './hash';
 import { InFlight } from './in-flight';
+import { Turns } from './turns';
 import { defaultUploadLimits } from './upload-body';
+
+const UPLOADS_AT_ONCE = 2;
 
 /** Everything of one console in one process. */
 export interface Root {
@@ -86,6 +89,7 @@ export async function buildRoot(
     uploads: env.upload ?? defaultUploadLimits,
     decode: decodeInThread(env.decoder),
     inFlight: new InFlight(),
+    uploadTurns: new Turns(UPLOADS_AT_ONCE),
   };
   const stopWaking = store.feed.subscribe((moved) => {
     if (moved.wanted) engine.wake(moved.runId);

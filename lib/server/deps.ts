@@ -4,6 +4,7 @@ import type { DecodeFile } from '@/lib/usecases/import-traces';
 import type { Importer } from '@/lib/usecases/ports';
 import type { BodyLimits } from './http';
 import type { InFlight } from './in-flight';
+import type { Turns } from './turns';
 import type { UploadLimits } from './upload-body';
 
 /** The composition root's content: what use-cases need, and what the HTTP edge needs beside it. */
@@ -15,4 +16,6 @@ export interface Deps extends UsecaseDeps {
   readonly uploads: UploadLimits;
   readonly decode: DecodeFile;
   readonly inFlight: InFlight;
+  /** A large file is held whole while it is read: so many at once, the others wait before theirs is. */
+  readonly uploadTurns: Turns;
 }

@@ -50,6 +50,12 @@ export interface SimConsole {
 }
 
 const LEASE_MS = 1_000;
+/** A run that could not be claimed fails its test. */
+const failing = {
+  error: (about: object, message: string) => {
+    throw new Error(message, { cause: about });
+  },
+};
 
 /** The value, or the problem as an error. */
 export function must<Value>(result: Result<Value, unknown>): Value {
@@ -138,7 +144,11 @@ function portOver(deps: UsecaseDeps, clock: SimClock): JournalPort {
         await clock.delay(40);
         if (signal.aborted) return undefined;
         const claimed = must(
-          await claimRun(deps, { ...ask, workerId: ask.workerId as never, waitMs: 0 }, signal),
+          await claimRun(
+            { ...deps, log: failing },
+            { ...ask, workerId: ask.workerId as never, waitMs: 0 },
+            signal,
+          ),
         );
         if (claimed === undefined) continue;
         const { plan, ...rest } = claimed;

@@ -238,7 +238,7 @@ async function checkFork(lab: Lab, down: Downstream, agent: Agent, bad: string[]
     const waiting = events.findLast((event) => event.kind === 'run.waiting');
     // Beyond the point other answers may ask for a confirmed effect with other arguments: that is for a person.
     const rests = status === 'waiting' && waiting?.on.some((on) => on.for === 'conflict') === true;
-    if (status === 'completed' || rests || looks++ > 400) end = status;
+    if (status === 'completed' || rests || looks++ > 1_000) end = status;
     else {
       await operator(lab, down, status, id);
       lab.clock.after(60, () => void look());

@@ -50,7 +50,9 @@ export async function answerQuestion(
         if (question === undefined || question.status !== 'open') return fail({ kind: 'not-open' });
         const changed = changedQuestion(question, command);
         if (changed !== undefined) return fail(changed);
-        const waits = run.state.status === 'waiting' && liveLease(run, now, deps.judgedFrom) === undefined;
+        const lease = liveLease(run, now, deps.judgedFrom);
+        // A probe's lease hears no answers: the run is queued behind it.
+        const waits = run.state.status === 'waiting' && (lease === undefined || lease.mode === 'verify');
         const events: readonly NewEvent[] = [
           acceptance(command, deps.actor),
           {

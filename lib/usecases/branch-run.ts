@@ -22,7 +22,7 @@ import {
 import type { UsecaseDeps } from './deps';
 import { judgeRun } from './judge-leases';
 import type { LoadedPlan } from './load-plan';
-import { planFor } from './order-recovery';
+import { keptMoving, MOST_TRIES, planFor } from './order-recovery';
 import { jsonPayload, refOf } from './payload-of';
 import { noRun } from './problems';
 import { setAtPointer } from './set-at-pointer';
@@ -41,14 +41,19 @@ export async function branchRun(
   command: Ask,
   requestDigest: Sha256,
 ): Promise<Result<CommandAnswer, CommandProblem>> {
-  const stored = await deps.store.run(parentId);
-  if (stored === undefined) return fail(noRun(parentId));
-  const parent = await judgeRun(deps, stored);
-  const loaded = await planFor(deps, parent, command);
-  if (!loaded.ok) return loaded;
-  const start =
-    command.mode === 'fork' ? await forkStart(deps, parent, command.edits, loaded.value) : ok(replayStart);
-  return start.ok ? accept(deps, parent, command, requestDigest, loaded.value, start.value) : start;
+  for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+    const stored = await deps.store.run(parentId);
+    if (stored === undefined) return fail(noRun(parentId));
+    const parent = await judgeRun(deps, stored);
+    const loaded = await planFor(deps, parent, command);
+    if (!loaded.ok) return loaded;
+    const start =
+      command.mode === 'fork' ? await forkStart(deps, parent, command.edits, loaded.value) : ok(replayStart);
+    if (!start.ok) return start;
+    const result = await accept(deps, parent, command, requestDigest, loaded.value, start.value);
+    if (result.ok || result.problem.kind !== 'moved') return result as Result<CommandAnswer, CommandProblem>;
+  }
+  return fail({ kind: 'not-possible', detail: keptMoving });
 }
 
 interface Start {
@@ -64,12 +69,12 @@ async function accept(
   requestDigest: Sha256,
   loaded: LoadedPlan,
   start: Start,
-): Promise<Result<CommandAnswer, CommandProblem>> {
+): Promise<Result<CommandAnswer, CommandProblem | { readonly kind: 'moved' }>> {
   const id = runId(deps.ids.next('run'));
   const key = commandKey(command.commandId);
   const { plan } = loaded;
   const at = plan.from.seq;
-  const result = await deps.store.commit<CommandAnswer, CommandProblem>({
+  const result = await deps.store.commit<CommandAnswer, CommandProblem | { readonly kind: 'moved' }>({
     runId: id,
     root: parent.root,
     effectKeys: 'all',
@@ -78,6 +83,8 @@ async function accept(
       const before = answeredBefore(context.answer, requestDigest);
       if (!before.ok) return before;
       if (before.value !== undefined) return ok({ value: before.value, change: undefined });
+      // What the lineage's effects came to since the plan was made may be another plan.
+      if (context.ledgerVersion !== loaded.ledgerVersion) return fail({ kind: 'moved' });
       const { now } = context;
       const lineage = { runId: parent.runId, seq: at, mode: command.mode };
       const fresh = newRun({

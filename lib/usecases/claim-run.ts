@@ -16,6 +16,7 @@ import { fail, ok, type Result } from '@/lib/core/shared/result';
 import { type AcceptedPlan, commandKey } from './command';
 import type { UsecaseDeps } from './deps';
 import { onlyRow } from './heartbeat';
+import { judgeRun } from './judge-leases';
 import { newLeaseId } from './lease-id';
 import { type LoadedPlan, loadPlan, type Today } from './load-plan';
 import { markSeen } from './mark-seen';
@@ -40,7 +41,9 @@ export interface Claimed {
   readonly plan?: Pick<LoadedPlan, 'plan' | 'plannedAt'>;
 }
 
-type Deps = Pick<UsecaseDeps, 'store' | 'engine' | 'ids' | 'hash' | 'leaseMs' | 'judgedFrom'>;
+type Deps = Pick<UsecaseDeps, 'store' | 'engine' | 'ids' | 'hash' | 'leaseMs' | 'judgedFrom'> & {
+  readonly log: { error(about: object, message: string): void };
+};
 export type ClaimProblem = { readonly kind: 'claim-differs'; readonly detail: string };
 
 /** How long a waiting claim relies on being woken: leases lapse by time, and other processes write too. */
@@ -113,18 +116,24 @@ async function claimOne(
   signal: AbortSignal,
 ): Promise<Result<Claimed | undefined, ClaimProblem> | 'silent'> {
   const names = [...new Set(ask.agents.map(({ name }) => name))];
-  for await (const run of candidates(deps, names)) {
+  for await (const candidate of candidates(deps, names)) {
     if (signal.aborted) return ok(undefined);
-    if (!names.includes(run.state.agent)) continue;
+    if (!names.includes(candidate.state.agent)) continue;
     // Its own lease lapsed while this poll was open: it may be frozen, so it has to ask again to be given anything.
-    const { lease } = run;
+    const { lease } = candidate;
     const lapsedSince =
       lease?.workerId === ask.workerId &&
       lease.expiresAt > ask.since &&
-      liveLease(run, deps.store.clock.now(), deps.judgedFrom) === undefined;
+      liveLease(candidate, deps.store.clock.now(), deps.judgedFrom) === undefined;
     if (lapsedSince) return 'silent';
-    const claimed = await tryClaim(deps, run, ask, key, requestDigest);
-    if (!claimed.ok || claimed.value !== undefined) return claimed;
+    try {
+      const run = await judgeRun(deps, candidate);
+      const claimed = await tryClaim(deps, run, ask, key, requestDigest);
+      if (!claimed.ok || claimed.value !== undefined) return claimed;
+    } catch (error) {
+      // One run that cannot be claimed hides no other one from every worker.
+      deps.log.error({ err: error, runId: candidate.runId }, 'a run could not be claimed');
+    }
   }
   return ok(undefined);
 }
@@ -159,6 +168,9 @@ interface Prepared {
   readonly command?: EventOf<'command.accepted'>;
   readonly plan?: Pick<LoadedPlan, 'plan' | 'plannedAt'>;
   readonly plannedMachine?: MachineDigest;
+  readonly hasProbe?: boolean;
+  /** The ledger that the plan was seen to hold on; it has to be that of the claim's commit. */
+  readonly ledgerVersion?: number;
   readonly started?: Extract<NewEvent, { readonly kind: 'run.started' }>;
 }
 
@@ -186,7 +198,10 @@ async function tryClaim(
       if (before.value !== undefined) return ok({ value: before.value, change: undefined });
       const { run, now } = context;
       if (run === undefined || run.headSeq !== seen.headSeq || run.epoch !== seen.epoch) return nothing;
-      const claim = claimFor(run, ask, now, optionsOf(deps, prepared.plannedMachine));
+      // Looked at again with the next poll.
+      if (prepared.ledgerVersion !== undefined && prepared.ledgerVersion !== context.ledgerVersion)
+        return nothing;
+      const claim = claimFor(run, ask, now, optionsOf(deps, prepared));
       if (claim === undefined) return nothing;
       const taken = takeClaim(
         run,
@@ -226,34 +241,53 @@ async function tryClaim(
 
 const nothing = ok({ value: undefined, change: undefined });
 
-const optionsOf = (deps: Deps, plannedMachine: MachineDigest | undefined) => ({
+const optionsOf = (
+  deps: Deps,
+  { plannedMachine, hasProbe }: { readonly plannedMachine?: MachineDigest; readonly hasProbe?: boolean },
+) => ({
   judgedFrom: deps.judgedFrom,
   ...(plannedMachine !== undefined && { plannedMachine }),
+  ...(hasProbe !== undefined && { hasProbe }),
 });
 
-/** Whether the worker may claim the run, and with what; `stale` is the order whose accepted plan no longer holds. */
-async function prepare(
-  deps: Deps,
-  run: RunRecord,
-  ask: ClaimAsk,
-): Promise<Prepared | { readonly stale: EventOf<'command.accepted'> } | undefined> {
+/** Whether the worker's machine declares the probe of the effect that is to be verified next. */
+async function hasProbe(deps: Deps, run: RunRecord, ask: ClaimAsk): Promise<boolean> {
+  const [verify] = run.state.verifies;
+  if (verify === undefined) return false;
+  const offer = await offered(deps, run, ask);
+  if (offer === undefined || offer.digest === run.state.machineDigest) return false;
+  const name = generationsOf(await deps.store.effects(run.root), verify.stepKey).at(-1)?.name;
+  const { tools } = offer.machine;
+  return name !== undefined && Object.hasOwn(tools, name) && tools[name]?.verify === true;
+}
+
+interface Stale {
+  /** The order that cannot be carried out as it was accepted; undefined where its event is not found. */
+  readonly stale: EventOf<'command.accepted'> | undefined;
+}
+
+/** Whether the worker may claim the run, and with what; `stale` where the order's accepted plan does not hold. */
+async function prepare(deps: Deps, run: RunRecord, ask: ClaimAsk): Promise<Prepared | Stale | undefined> {
   const now = deps.store.clock.now();
   const { queue, status } = run.state;
   const ordered = status === 'queued' && queue?.reason === 'command' ? queue.commandId : undefined;
   const accepted = ordered === undefined ? undefined : await acceptedPlan(deps, ordered as CommandId);
   const plannedMachine = accepted?.machineDigest;
-  const claim = claimFor(run, ask, now, optionsOf(deps, plannedMachine));
+  const options = {
+    ...(plannedMachine !== undefined && { plannedMachine }),
+    ...((await hasProbe(deps, run, ask)) && { hasProbe: true }),
+  };
+  const claim = claimFor(run, ask, now, optionsOf(deps, options));
   if (claim === undefined) return undefined;
   const command = claim.commandId === undefined ? undefined : await commandOf(deps, run, claim.commandId);
-  const common = {
-    claim,
-    ...(command !== undefined && { command }),
-    ...(plannedMachine !== undefined && { plannedMachine }),
-  };
-  if (claim.reason === 'verify') return common;
-  if (accepted === undefined || command === undefined) return common;
-  if (!(await stillHolds(deps, run, accepted, command, ask))) return { stale: command };
+  const common = { claim, ...(command !== undefined && { command }), ...options };
+  if (claim.reason === 'verify' || queue?.reason !== 'command') return common;
+  // Without what was accepted nobody can say what may run.
+  if (accepted === undefined || command === undefined) return { stale: command };
+  const ledgerVersion = await deps.store.ledgerVersion(run.root);
+  if (!(await stillHolds(deps, run, accepted, command, ask, ledgerVersion))) return { stale: command };
   const plan = { plan: accepted.plan, plannedAt: accepted.plannedAt as EpochMs };
+  if (command.mode === 'resume' || command.mode === 'rewind') return { ...common, plan, ledgerVersion };
   if (command.mode !== 'replay') return { ...common, plan };
   return { ...common, plan, started: await replayStarted(deps, command, plannedMachine, ask.workerId) };
 }
@@ -265,21 +299,28 @@ async function acceptedPlan(deps: Deps, id: CommandId): Promise<AcceptedPlan | u
     : (JSON.parse(answer.answer) as { readonly accepted?: AcceptedPlan }).accepted;
 }
 
-const MOST_COMMANDS = 1_000;
+const COMMANDS_AT_ONCE = 1_000;
 
-/** The event of an accepted order; the newest ones are looked at. */
+/** The event of an accepted order, the newest ones first: however many came after it, it is found. */
 async function commandOf(
   deps: Deps,
   run: RunRecord,
   id: CommandId,
 ): Promise<EventOf<'command.accepted'> | undefined> {
-  const accepted = await deps.store.events(run.runId, {
-    kinds: ['command.accepted'],
-    limit: MOST_COMMANDS,
-    descending: true,
-  });
-  for (const event of accepted) if (event.kind === 'command.accepted' && event.commandId === id) return event;
-  return undefined;
+  let before = (run.headSeq + 1) as Seq;
+  for (;;) {
+    const accepted = await deps.store.events(run.runId, {
+      kinds: ['command.accepted'],
+      before,
+      limit: COMMANDS_AT_ONCE,
+      descending: true,
+    });
+    for (const event of accepted)
+      if (event.kind === 'command.accepted' && event.commandId === id) return event;
+    const last = accepted.at(-1);
+    if (last === undefined || accepted.length < COMMANDS_AT_ONCE) return undefined;
+    before = last.seq;
+  }
 }
 
 /**
@@ -292,8 +333,8 @@ async function stillHolds(
   accepted: AcceptedPlan,
   command: EventOf<'command.accepted'>,
   ask: ClaimAsk,
+  ledgerVersion: number,
 ): Promise<boolean> {
-  const ledgerVersion = await deps.store.ledgerVersion(run.root);
   if (run.headSeq === accepted.headSeq && ledgerVersion === accepted.ledgerVersion) return true;
   const { mode } = command;
   if (mode !== 'resume' && mode !== 'rewind') return true;
@@ -343,19 +384,28 @@ async function replayStarted(
 }
 
 /** The order ends as refused and the run goes back to how it stood: what it was to do is no longer what would be done. */
-async function refuseOrder(deps: Deps, seen: RunRecord, command: EventOf<'command.accepted'>): Promise<void> {
+async function refuseOrder(
+  deps: Deps,
+  seen: RunRecord,
+  command: EventOf<'command.accepted'> | undefined,
+): Promise<void> {
   const detail = 'What the order would do has changed since it was accepted. Look at the plan again.';
-  const { state: before } = await stateAt(deps, seen, (command.seq - 1) as Seq);
+  const before =
+    command === undefined ? undefined : (await stateAt(deps, seen, (command.seq - 1) as Seq)).state;
   await deps.store.commit<undefined, never>({
     runId: seen.runId,
     effectKeys: 'all',
     decide: ({ run, now, effects }: WriteContext) => {
       const pending = run?.state.pending;
-      if (run === undefined || pending === undefined || run.headSeq !== seen.headSeq) return nothing;
+      if (run === undefined || run.headSeq !== seen.headSeq) return nothing;
+      const commandId = (pending?.commandId ?? run.state.queue?.commandId) as CommandId | undefined;
+      const ended = { kind: 'command.ended', outcome: 'refused', detail } as const;
       const events: readonly NewEvent[] = [
-        { kind: 'command.ended', commandId: pending.commandId as CommandId, outcome: 'refused', detail },
+        ...(commandId === undefined ? [] : [{ ...ended, commandId }]),
         // A rewind has moved the run already: where it stands now, nobody ever held it.
-        command.mode === 'rewind' ? handedOver : asItStood(before, run, effects, now),
+        before === undefined || command?.mode === 'rewind'
+          ? handedOver
+          : asItStood(before, run, effects, now),
       ];
       const change = extend(run, effects, events, { at: now, epoch: run.epoch, by: 'console' });
       return ok({ value: undefined, change: { ...change, payloads: [] } });

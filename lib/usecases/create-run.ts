@@ -53,7 +53,7 @@ export async function createRun(
   const machine = await deps.store.machines.get(ask.machineDigest);
   if (machine?.agent !== ask.agent) return fail({ kind: 'unknown-machine', machines: [ask.machineDigest] });
   const id = ask.runId ?? runId(deps.ids.next('run'));
-  const key = `create:${ask.workerId}:${id}`;
+  const key = `create:${JSON.stringify([ask.workerId, id])}`;
   const inline =
     ask.input !== undefined && 'value' in ask.input ? jsonPayload(ask.input.value, deps.hash) : undefined;
   const input = inline ?? (ask.input !== undefined && 'ref' in ask.input ? ask.input.ref : undefined);

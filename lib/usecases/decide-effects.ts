@@ -18,7 +18,7 @@ import {
 import type { UsecaseDeps } from './deps';
 import { judgeRun } from './judge-leases';
 import { takeDecisions } from './load-plan';
-import { noRun } from './problems';
+import { mirrorOf, noRun } from './problems';
 
 type Deps = Pick<UsecaseDeps, 'store' | 'engine' | 'hash' | 'judgedFrom' | 'actor'>;
 
@@ -101,6 +101,7 @@ async function decideIn(
       if (!before.ok) return before;
       if (before.value !== undefined) return ok({ value: before.value, change: undefined });
       if (run === undefined) return fail(noRun(owner));
+      if (run.home === 'mirror') return fail(mirrorOf(owner));
       let closes = false;
       for (const [stepKey, decision] of Object.entries(decisions)) {
         const effect = generationsOf(context.effects, stepKey as StepKey).at(-1);
@@ -112,10 +113,10 @@ async function decideIn(
           decidedBy.get(`${stepKey} ${decision.intentSeq}`),
         );
         if (refusal !== undefined) return fail(refusal);
-        if (!reportedByWorker(run, stepKey)) closes = true;
+        if (effect !== undefined && mayStillReport(run, effect)) closes = true;
       }
       // What its worker did not report may still be under way: its epoch ends here, so that it can report nothing else.
-      const base = closes && run.lease !== undefined ? closeEpoch(run) : run;
+      const base = closes ? closeEpoch(run) : run;
       const events: readonly NewEvent[] = [
         acceptance(command, deps.actor),
         ...Object.entries(decisions).map(([stepKey, decision]) =>
@@ -209,6 +210,14 @@ function refusalOf(
     decision.outcome === 'happened' || decision.outcome === 'did-not-happen' || decision.outcome === 'hold';
   return known ? undefined : { kind: 'not-possible', detail: later };
 }
+
+/** The call is the lease holder's own, and its worker has not said how it ended. A probe's holder made no call. */
+const mayStillReport = (run: RunRecord, effect: EffectRecord): boolean =>
+  run.lease !== undefined &&
+  run.lease.mode !== 'verify' &&
+  effect.runId === run.runId &&
+  effect.epoch === run.lease.epoch &&
+  !reportedByWorker(run, effect.stepKey);
 
 /** The worker itself appended `step.failed` for the attempt, so nothing of it is under way. */
 function reportedByWorker(run: RunRecord, stepKey: string): boolean {

@@ -5,6 +5,7 @@ import { stepAt, stepInForce } from '@/lib/core/projections/steps';
 import { assertDefined } from '@/lib/core/shared/assert';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
+import type { EventRange } from './ports';
 import { type NotFound, noRun } from './problems';
 
 /** One try at a step. `outcome`: `completed`, a kind of failure, `reused`, `skipped`, `open`, or `unknown`. */
@@ -28,7 +29,7 @@ export interface StepDetailView {
 
 const stepKinds = ['step.started', 'step.completed', 'step.failed', 'step.reused', 'step.skipped'] as const;
 const holderKinds = ['run.started', 'run.resumed'] as const;
-const MOST_EVENTS = 100_000;
+const EVENTS_AT_ONCE = 10_000;
 
 /** A step and every attempt at it, those of abandoned lines included, oldest first. */
 export async function getStep(
@@ -47,8 +48,8 @@ export async function getStep(
   const last = Math.max(...rows.map((row) => row.endedSeq ?? row.startedSeq));
   const range = { after: (first - 1) as Seq, ...(ended && { before: (last + 1) as Seq }) };
   const [events, holders] = await Promise.all([
-    deps.store.events(ask.runId, { ...range, limit: MOST_EVENTS, kinds: stepKinds }),
-    deps.store.events(ask.runId, { limit: MOST_EVENTS, kinds: holderKinds }),
+    everyEvent(deps, ask.runId, { ...range, kinds: stepKinds }, (event) => isOf(event, ask.key)),
+    everyEvent(deps, ask.runId, { kinds: holderKinds }, () => true),
   ]);
   return ok({
     step,
@@ -56,6 +57,26 @@ export async function getStep(
     attempts: attemptsOf(ask.key, events, holders, run),
   });
 }
+
+/** All events of the range that are kept, read page by page. */
+async function everyEvent(
+  deps: Pick<UsecaseDeps, 'store'>,
+  runId: RunId,
+  range: Omit<EventRange, 'limit'>,
+  keep: (event: RunEvent) => boolean,
+): Promise<readonly RunEvent[]> {
+  const kept: RunEvent[] = [];
+  let after = range.after ?? (0 as Seq);
+  for (;;) {
+    const page = await deps.store.events(runId, { ...range, after, limit: EVENTS_AT_ONCE });
+    kept.push(...page.filter(keep));
+    const last = page.at(-1);
+    if (last === undefined || page.length < EVENTS_AT_ONCE) return kept;
+    after = last.seq;
+  }
+}
+
+const isOf = (event: RunEvent, key: StepKey): boolean => 'stepKey' in event && event.stepKey === key;
 
 type StepEvent = Extract<RunEvent, { readonly kind: (typeof stepKinds)[number] }>;
 
@@ -68,7 +89,7 @@ function attemptsOf(
   const attempts: AttemptView[] = [];
   const openAt = new Map<number, number>();
   for (const event of events) {
-    if (!('stepKey' in event) || event.stepKey !== key) continue;
+    if (!isOf(event, key)) continue;
     const step = event as StepEvent;
     if (step.kind === 'step.completed' || step.kind === 'step.failed') {
       const at = openAt.get(step.attempt);

@@ -56,7 +56,7 @@ describe('a worker that was thought dead, once an order to go on was accepted', 
     expect(state.visit).toMatchObject({ key: 'plan#1' });
   });
 
-  it('gets the answer of a batch that was stored before the order', async () => {
+  it('is told to stop by a batch that was stored before the order, too: it may send nothing that it announced there', async () => {
     const worker = await TestWorker.create(api);
     const stored = worker.batch([worker.enter('plan')]);
     const first = await api.post(`${worker.path}/events`, stored);
@@ -64,8 +64,8 @@ describe('a worker that was thought dead, once an order to go on was accepted', 
     pass(LEASE_MS);
     expect((await resume(worker.runId)).given.status).toBe(202);
     expect(await api.post(`${worker.path}/events`, stored)).toMatchObject({
-      status: 200,
-      body: { firstSeq: first.body.firstSeq, headSeq: first.body.headSeq },
+      status: 409,
+      body: { type: 'urn:rerail:problem:stale-epoch' },
     });
   });
 

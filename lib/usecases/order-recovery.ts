@@ -4,6 +4,7 @@ import { extend } from '@/lib/core/journal/extend';
 import { liveLease } from '@/lib/core/journal/lease';
 import type { RunRecord, RunState } from '@/lib/core/projections/records';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
+import { fenceLapsed } from './close-epoch';
 import {
   type AcceptedPlan,
   acceptance,
@@ -24,7 +25,8 @@ import { stateAt } from './state-at';
 type Deps = Pick<UsecaseDeps, 'store' | 'engine' | 'hash' | 'leaseMs' | 'judgedFrom' | 'actor'>;
 type Ask = PlannedCommand<'resume' | 'rewind'>;
 
-const MOST_TRIES = 8;
+export const MOST_TRIES = 8;
+export const keptMoving = 'The run kept moving while the order was planned; look at it again.';
 
 /**
  * `resume` and `rewind`: plans anew, refuses what differs from the plan that was shown, and accepts in one write with
@@ -50,10 +52,7 @@ export async function orderRecovery(
     const result = await accept(deps, command, requestDigest, loaded.value, target);
     if (result.ok || result.problem.kind !== 'moved') return result as Result<CommandAnswer, CommandProblem>;
   }
-  return fail({
-    kind: 'not-possible',
-    detail: 'The run kept moving while the order was planned; look at it again.',
-  });
+  return fail({ kind: 'not-possible', detail: keptMoving });
 }
 
 /** The plan of an order, where it is the one that was shown and nothing stands in its way. */
@@ -108,18 +107,16 @@ function accept(
         if (held !== undefined) return fail(held);
         if (run.headSeq !== loaded.run.headSeq || context.ledgerVersion !== loaded.ledgerVersion)
           return fail({ kind: 'moved' });
-        const events = eventsOf(
-          command,
-          loaded,
-          run,
-          liveLease(run, now, deps.judgedFrom) !== undefined,
-          deps.actor,
-        );
+        // A probe under way goes on, and the order queues behind it. Any other lease has lapsed: its holder is fenced,
+        // so that nothing it still sends meets what the order decides or where it takes the run.
+        const verifying = liveLease(run, now, deps.judgedFrom) !== undefined;
+        const base = verifying ? run : fenceLapsed(run);
+        const events = eventsOf(command, loaded, run, verifying, deps.actor);
         const change = extend(
-          run,
+          base,
           context.effects,
           events,
-          { at: now, epoch: run.epoch, by: 'console' },
+          { at: now, epoch: base.epoch, by: 'console' },
           optionsFor(target),
         );
         const value: CommandAnswer = {

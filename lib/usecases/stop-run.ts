@@ -52,7 +52,7 @@ export async function stopRun(
       const refusal = refusalOf(deps, run, command, now);
       if (refusal !== undefined) return fail(refusal);
       const base = held ? run : closeEpoch(run);
-      const events = held ? [acceptance(command, deps.actor)] : stopNow(run, command, deps.actor);
+      const events = held ? tellHolder(run, command, deps.actor) : stopNow(run, command, deps.actor);
       const change = extend(base, context.effects, events, { at: now, epoch: base.epoch, by: 'console' });
       const value: CommandAnswer = { commandId: command.commandId, runId, headSeq: change.run.headSeq };
       return ok({
@@ -84,6 +84,13 @@ function refusalOf(
   return action.possible
     ? undefined
     : { kind: 'not-possible', detail: action.reason ?? `This run cannot be stopped by ${mode}.` };
+}
+
+/** A pause that the holder has not carried out yet ends where a cancel takes its place. */
+function tellHolder(run: RunRecord, command: Ask, actor: string): readonly NewEvent[] {
+  const displaced =
+    run.state.pending?.mode === 'pause' ? withdrawals(run, true, `${command.mode} by ${actor}`) : [];
+  return [...displaced, acceptance(command, actor)];
 }
 
 function stopNow(run: RunRecord, command: Ask, actor: string): readonly NewEvent[] {

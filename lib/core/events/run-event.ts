@@ -36,7 +36,7 @@ export interface Intent {
   readonly timeoutMs: number;
   readonly settlesWithinMs: number;
   readonly keyValidForMs: number;
-  /** False: no downstream key and no probe, so a late send cannot be stopped or found. */
+  /** False: downstream knows no key, so a late send cannot be stopped. */
   readonly guarded: boolean;
   /** True: the worker has a `verify` probe for the tool. */
   readonly verifiable: boolean;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { refOf, TestLineage, testHash, testMachine } from '../../testing/random-journal';
-import { epoch, epochMs, leaseId, machineDigest, seq, sha256, stepKey, workerId } from '../events/ids';
+import { epoch, epochMs, leaseId, machineDigest, runId, seq, sha256, stepKey, workerId } from '../events/ids';
 import type { NewEvent } from '../events/run-event';
 import { machineDigestOf } from '../machine/drift';
 import { type AppendContext, appendBatch } from './append-batch';
@@ -76,6 +76,15 @@ describe('appending a batch', () => {
     });
   });
 
+  it('stamps what a holder sends by the store’s clock, whatever the batch says', () => {
+    const lineage = new TestLineage();
+    const sent = { ...message, at: epochMs(1) };
+    expect(appendBatch(contextOf(lineage), ask(1, epoch(1), [sent]), testHash)).toMatchObject({
+      ok: true,
+      value: { change: { events: [{ kind: 'message.appended', at: lineage.now }] } },
+    });
+  });
+
   it('refuses an effect without an intent, and anything after the end of the run', () => {
     const lineage = new TestLineage();
     const bare: NewEvent = {
@@ -93,6 +102,76 @@ describe('appending a batch', () => {
     expect(
       appendBatch(contextOf(lineage), ask(1, epoch(1), [{ kind: 'run.completed' }, message]), testHash),
     ).toMatchObject({ problem: { kind: 'refused-event', index: 1 } });
+  });
+
+  it('refuses to end a scope over an effect that is open below it, and takes the end once the outcome is there', () => {
+    const key = stepKey('work#1/fan#1:a/pay#1');
+    const visit = { key: 'work#1', state: 'work', visit: 1 };
+    const started = (effect: 'external' | 'idempotent'): NewEvent => ({
+      kind: 'step.started',
+      stepKey: key,
+      name: 'pay',
+      step: 'tool',
+      effect,
+      attempt: 1,
+      inputDigest: testHash('a'),
+      intent: {
+        idempotencyKey: 'k',
+        generation: 1,
+        argsDigest: testHash('a'),
+        sendBy: epochMs(1_000),
+        timeoutMs: 1,
+        settlesWithinMs: 1,
+        keyValidForMs: 60_000,
+        guarded: true,
+        verifiable: true,
+      },
+    });
+    const ends: readonly NewEvent[] = [
+      { kind: 'run.completed' },
+      { kind: 'state.left', ...visit, to: 'done' },
+      { kind: 'scope.left', scope: 'work#1/fan#1:a' },
+    ];
+    const failed: NewEvent = {
+      kind: 'step.failed',
+      stepKey: key,
+      attempt: 1,
+      failure: 'timeout',
+      error: { type: 'E', message: 'm' },
+      final: false,
+    };
+    const done: NewEvent = { kind: 'step.completed', stepKey: key, attempt: 1, recorded: true };
+    const sibling: NewEvent = { kind: 'scope.left', scope: 'work#1/fan#1:b' };
+    for (const effect of ['external', 'idempotent'] as const) {
+      const lineage = new TestLineage();
+      lineage.worker([{ kind: 'state.entered', ...visit }]);
+      for (const end of ends) {
+        const together = (events: readonly NewEvent[]) =>
+          appendBatch(contextOf(lineage), ask(2, epoch(1), events), testHash);
+        expect(together([started(effect), end])).toMatchObject({
+          problem: { kind: 'refused-event', index: 1, event: end.kind },
+        });
+        expect(together([started(effect), failed, end])).toMatchObject({
+          problem: { kind: 'refused-event', index: 2 },
+        });
+        expect(together([started(effect), sibling, done, end])).toMatchObject({ ok: true });
+      }
+      lineage.worker([started(effect)]);
+      for (const end of ends)
+        expect(appendBatch(contextOf(lineage), ask(3, epoch(1), [end]), testHash)).toMatchObject({
+          problem: { kind: 'refused-event', index: 0 },
+        });
+      expect(
+        appendBatch(contextOf(lineage), ask(3, epoch(1), [done, ends[1] as NewEvent]), testHash),
+      ).toMatchObject({ ok: true });
+      const replay = {
+        ...lineage.of().run,
+        parent: { runId: runId('p'), seq: seq(1), mode: 'replay' as const },
+      };
+      expect(
+        appendBatch(contextOf(lineage, { run: replay }), ask(3, epoch(1), [started(effect)]), testHash),
+      ).toMatchObject({ problem: { kind: 'refused-event', index: 0 } });
+    }
   });
 
   it('asks for the whole ledger where a stop touches rows that were not read', () => {

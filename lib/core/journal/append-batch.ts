@@ -9,6 +9,7 @@ import {
 } from '../events/ids';
 import type { Hash } from '../events/payload';
 import type { EventKind, NewEvent, RunEvent } from '../events/run-event';
+import { within } from '../events/step-key';
 import {
   askAgainAt,
   generationsOf,
@@ -17,7 +18,7 @@ import {
   ledgerOf,
   putInLedger,
 } from '../projections/ledger';
-import type { EffectRecord, EffectStatus, RunRecord, RunStatus } from '../projections/records';
+import type { EffectRecord, EffectStatus, OpenStep, RunRecord, RunStatus } from '../projections/records';
 import { canonicalJson, type Json } from '../shared/canonical-json';
 import { fail, ok, type Result } from '../shared/result';
 import { type Draft, type Extension, extend } from './extend';
@@ -124,7 +125,7 @@ export function appendBatch(
   if (refused) return fail(refused);
 
   const revived: readonly Draft[] = revival(run);
-  const drafts = [...revived, ...ask.events.map((event) => settledLate(event, context))];
+  const drafts = [...revived, ...ask.events.map((event) => settledLate(stamped(event), context))];
   if (lacksRows(run, context.effects, drafts)) return fail({ kind: 'needs-ledger' });
   const exists = effectInTheWay(run, context, drafts);
   if (exists) return fail(exists);
@@ -190,6 +191,7 @@ function refusal(run: RunRecord, events: readonly NewEvent[]): AppendProblem | u
   // What an accepted plan was made on stands until its claim: a holder that was thought dead comes too late.
   if (status === 'queued' && !verifying) return { kind: 'not-held', status };
   let over = finished;
+  const open = openIntents(run);
   for (const [index, event] of events.entries()) {
     if (!workerKinds.has(event.kind)) {
       return {
@@ -228,17 +230,87 @@ function refusal(run: RunRecord, events: readonly NewEvent[]): AppendProblem | u
         sentence: `${event.stepKey} is ${event.effect} and brings no intent.`,
       };
     }
+    if (event.kind === 'step.started' && event.intent && run.parent?.mode === 'replay') {
+      return {
+        kind: 'refused-event',
+        index,
+        event: event.kind,
+        sentence: `A replay sends nothing, and ${event.stepKey} brings an intent.`,
+      };
+    }
+    followIntents(open, event);
+    const below = openBelow(open, event);
+    if (below !== undefined) {
+      return {
+        kind: 'refused-event',
+        index,
+        event: event.kind,
+        sentence: `${event.kind} ends a scope in which ${below} is still open.`,
+      };
+    }
     if (event.kind === 'run.completed' || event.kind === 'run.failed' || event.kind === 'run.cancelled')
       over = true;
   }
   return undefined;
 }
 
+/** Effects that may have left and have no outcome yet. A refusal settles its attempt: nothing of it is open. */
+function openIntents({ state }: RunRecord): Map<StepKey, OpenStep['effect']> {
+  const steps = [...Object.values(state.open), ...Object.values(state.stopped)];
+  const isOpen = ({ intent, settled, failure }: OpenStep) =>
+    intent !== undefined && settled === undefined && !isDefinite(failure);
+  return new Map(steps.filter(isOpen).map((step) => [step.stepKey, step.effect]));
+}
+
+const isDefinite = (failure: OpenStep['failure']): boolean =>
+  failure === 'rejected' || failure === 'not-sent';
+
+function followIntents(open: Map<StepKey, OpenStep['effect']>, event: NewEvent): void {
+  switch (event.kind) {
+    case 'step.started':
+      if (event.intent) open.set(event.stepKey, event.effect);
+      break;
+    case 'step.failed':
+      if (isDefinite(event.failure) || (event.final && open.get(event.stepKey) !== 'external'))
+        open.delete(event.stepKey);
+      break;
+    case 'step.completed':
+    case 'step.reused':
+    case 'step.skipped':
+      open.delete(event.stepKey);
+      break;
+    default:
+      break;
+  }
+}
+
+/** An effect that is open below the scope which the event ends: such a scope does not end (DESIGN §6). */
+function openBelow(open: ReadonlyMap<StepKey, unknown>, event: NewEvent): StepKey | undefined {
+  switch (event.kind) {
+    case 'run.completed':
+      return [...open.keys()][0];
+    case 'state.left':
+      return [...open.keys()].find((key) => within(key, event.key));
+    case 'scope.left':
+      return [...open.keys()].find((key) => within(key, event.scope));
+    default:
+      return undefined;
+  }
+}
+
+/** A holder's events are stamped by the store alone: what is bounded by time here counts by one clock. */
+function stamped(event: NewEvent): NewEvent {
+  const { at: _at, ...rest } = event;
+  return rest;
+}
+
 /** Before the call had time to settle, a probe's "not found" means unknown, whatever the worker made of it. */
 function settledLate(event: NewEvent, context: AppendContext): NewEvent {
   if (event.kind !== 'effect.verified' || event.source !== 'probe' || event.outcome !== 'did-not-happen')
     return event;
-  const row = generationsOf(context.effects, event.stepKey).find((one) => one.intentSeq === event.intentSeq);
+  const row = generationsOf(context.effects, event.stepKey).find(
+    (one) => one.runId === context.run?.runId && one.intentSeq === event.intentSeq,
+  );
   if (row === undefined || context.now >= askAgainAt(row)) return event;
   return { ...event, outcome: 'unknown', note: 'Not found, but asked before the call had time to settle.' };
 }
@@ -290,8 +362,9 @@ function effectInTheWay(
 function standsInTheWay(row: EffectRecord, run: RunRecord, generation: number, now: EpochMs): boolean {
   switch (row.status) {
     case 'failed':
-    case 'compensated':
       return false;
+    case 'compensated':
+      return row.generation === generation;
     case 'confirmed':
     case 'in-doubt':
       return true;

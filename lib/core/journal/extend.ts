@@ -89,7 +89,7 @@ export function extend(
       bare.kind === 'checkpoint.saved' && bare.inherited === undefined && options.asRecorded !== true;
     const event = filled ? filledIn(bare, state, events[index + 1]) : bare;
     placed.push(event);
-    for (const row of ledgerChanges(ledger, run.root, event, state)) {
+    for (const row of ledgerChanges(ledger, run.root, event, state, run.lease)) {
       const old = ledger.get(row.stepKey)?.find((one) => one.generation === row.generation);
       inDoubt += doubtOf(row, run) - doubtOf(old, run);
       putInLedger(ledger, row);

@@ -50,6 +50,8 @@ export interface ClaimOptions {
   readonly judgedFrom?: EpochMs;
   /** Digest of the machine that the pending command's plan was made for; without it the run's own counts. */
   readonly plannedMachine?: MachineDigest;
+  /** The worker's own machine, other than the run's, declares the probe that is asked for. */
+  readonly hasProbe?: boolean;
 }
 
 /** Whether this worker may claim the run now, and why. What is queued goes before a probe. */
@@ -77,7 +79,12 @@ export function claimFor(
     }
   }
   const verify = state.verifies[0];
-  if (verify && has(state.machineDigest))
+  // A dead holder's run is judged first: under a probe's live lease it would say `running` for as long.
+  if (
+    verify &&
+    judge(run, now, options.judgedFrom) === undefined &&
+    (options.hasProbe || has(state.machineDigest))
+  )
     return { reason: 'verify', commandId: commandId(verify.commandId), stepKey: verify.stepKey };
   return undefined;
 }

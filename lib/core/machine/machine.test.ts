@@ -115,7 +115,14 @@ describe('reachFrom', () => {
     expect(reachFrom(desk, 'close')).toEqual({ states: ['close'], tools: [] });
   });
 
-  it('lists the tools of those states with their effects, and marks what nothing guards', () => {
+  it('lists the tools of those states with their effects, and marks those whose provider knows no key', () => {
+    const probed = changed(({ tools }) => ({
+      tools: { ...tools, mail: { ...tool('external'), verify: true } },
+    }));
+    expect(reachFrom(probed, 'pay').tools).toMatchObject([
+      { name: 'mail', guarded: false },
+      { guarded: true },
+    ]);
     expect(reachFrom(desk, 'pay').tools).toEqual([
       { name: 'mail', effect: 'external', states: ['pay'], guarded: false },
       { name: 'refund', effect: 'external', states: ['pay'], guarded: true },

@@ -20,7 +20,7 @@ export interface MachineState {
 
 export interface ToolDeclaration {
   readonly effect: Effect;
-  /** Declared idempotency key support downstream, or a `verify` probe: without either an external tool is unguarded. */
+  /** Declared idempotency key support downstream: an external tool without it is unguarded. */
   readonly keyed: boolean;
   readonly verify: boolean;
   readonly timeoutMs: number;

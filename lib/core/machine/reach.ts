@@ -5,7 +5,7 @@ export interface ReachableTool {
   readonly effect: Effect;
   /** Reachable states that may call it. */
   readonly states: readonly string[];
-  /** False: external, and a late send could neither be deduplicated downstream nor found by a probe. */
+  /** False: external, and downstream knows no key, so a late send cannot be stopped. */
   readonly guarded: boolean;
 }
 
@@ -33,7 +33,7 @@ export function reachFrom(machine: Machine, state: string): Reach {
         name,
         effect: tool.effect,
         states: by,
-        guarded: tool.effect !== 'external' || tool.keyed || tool.verify,
+        guarded: tool.effect !== 'external' || tool.keyed,
       });
   }
   return { states: [...states], tools };

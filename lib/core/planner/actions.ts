@@ -54,7 +54,8 @@ export function actionsOf(
     pause: why(
       'pause',
       notHere(run) ??
-        (status === 'running' ? undefined : `The run is ${status}; only a running one can be paused.`),
+        (status === 'running' ? undefined : `The run is ${status}; only a running one can be paused.`) ??
+        stopping(run),
     ),
     cancel: why('cancel', notHere(run) ?? (hasEnded(status) ? `The run is ${status} already.` : undefined)),
     verify: why('verify', notHere(run) ?? nothingToVerify(run, input)),
@@ -110,6 +111,13 @@ function held(run: RunRecord, input: ActionsInput): string | undefined {
   return lease && lease.mode !== 'verify'
     ? `Held by ${lease.workerId} since ${new Date(lease.since).toISOString()}.`
     : undefined;
+}
+
+/** A holder carries out one order to stop: a pause takes no cancel’s place, and no other pause’s. */
+function stopping(run: RunRecord): string | undefined {
+  const { pending } = run.state;
+  if (pending?.mode === 'cancel') return `A cancel by ${pending.actor} is pending.`;
+  return pending?.mode === 'pause' ? `A pause by ${pending.actor} is pending already.` : undefined;
 }
 
 const notBegun = (run: RunRecord): string | undefined =>

@@ -236,6 +236,26 @@ describe('resume', () => {
     });
   });
 
+  it('says of an effect whose downstream knows no key that a late send cannot be stopped, probe or not', () => {
+    const lineage = new TestLineage();
+    lineage.worker([enter('work'), pay(lineage, 'work#1/pay#1', 'external', { guarded: false })]);
+    const [step] = planOf(lapse(lineage)).steps;
+    expect(step).toMatchObject({ guarded: false, verifiable: true });
+    expect(step?.reason).toContain('Unguarded: downstream knows no key, so a late send cannot be stopped.');
+  });
+
+  it.each(['fork', 'replay'] as const)('refuses a decision with a %s, which would record none', (mode) => {
+    const lineage = lapse(killed());
+    expect(planRun(inputOf(lineage, { mode, decisions: happened(lineage) }), testHash)).toMatchObject({
+      ok: false,
+      problem: {
+        kind: 'bad-decision',
+        stepKey: 'work#1/pay#1',
+        sentence: `A ${mode} records no decision. Decide it on run run_root first.`,
+      },
+    });
+  });
+
   it('points at rewind for anything older than the newest checkpoint', () => {
     const lineage = lapse(killed());
     const [oldest, , newest] = lineage.of().checkpoints;

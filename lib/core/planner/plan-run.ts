@@ -178,12 +178,15 @@ function stateAtPoint(point: PlanPoint, input: PlanInput): RunState {
 /** The ledger as it will be once the order's decisions are recorded. */
 function withDecisions(input: PlanInput): Result<Ledger, PlanProblem> {
   const ledger = ledgerOf(input.effects);
+  const branches = input.mode === 'fork' || input.mode === 'replay';
   for (const [key, decision] of Object.entries(input.decisions)) {
     const rows = ledger.get(key as StepKey) ?? [];
     const row = rows.find((one) => one.intentSeq === decision.intentSeq);
-    const sentence = row
-      ? decisionProblem(row, decision, input)
-      : `There is no intent at seq ${decision.intentSeq} for ${key}; the effect was sent again since, or never.`;
+    const sentence = branches
+      ? `A ${input.mode} records no decision. Decide it on run ${row?.runId ?? rows.at(-1)?.runId ?? input.run.runId} first.`
+      : row
+        ? decisionProblem(row, decision, input)
+        : `There is no intent at seq ${decision.intentSeq} for ${key}; the effect was sent again since, or never.`;
     if (sentence !== undefined) return fail({ kind: 'bad-decision', stepKey: key as StepKey, sentence });
     if (row && row.status !== 'confirmed' && row.status !== 'failed')
       putInLedger(ledger, withDecision(row, decision, input.head.seq));

@@ -272,7 +272,9 @@ function doubtful(effect: EffectRecord, context: StepContext): Answer {
     ? 'Ask downstream, or decide'
     : 'Nothing can be asked downstream: decide';
   const held = effect.held ? ' It is on hold.' : '';
-  const unguarded = effect.intent.guarded ? '' : ' Unguarded: a late send can be neither stopped nor found.';
+  const unguarded = effect.intent.guarded
+    ? ''
+    : ' Unguarded: downstream knows no key, so a late send cannot be stopped.';
   return { disposition: 'needs-decision', reason: `${why}. ${how}.${held}${unguarded}`, ...when };
 }
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { refOf, TestLineage, testHash } from '../../testing/random-journal';
-import { epochMs, runId, seq, stepKey } from '../events/ids';
-import type { AttemptFailure, Intent, NewEvent } from '../events/run-event';
-import { askAgainAt, isInDoubt, keyIsValid } from './ledger';
+import { commandId, epoch, epochMs, type RunId, runId, seq, stepKey } from '../events/ids';
+import type { AttemptFailure, Intent, NewEvent, RunEvent } from '../events/run-event';
+import { assertDefined } from '../shared/assert';
+import { askAgainAt, isInDoubt, keyIsValid, ledgerChanges, ledgerOf } from './ledger';
 import type { EffectRecord } from './records';
+import { emptyState } from './run-state';
 
 const key = stepKey('work#1/pay#1');
 const row = (lineage: TestLineage): EffectRecord | undefined =>
@@ -180,6 +182,43 @@ describe('effect ledger', () => {
     expect(row(lineage)?.status).toBe('failed');
   });
 
+  it('counts the time to settle by the store’s clock too: a worker whose clock runs behind says nothing sooner', () => {
+    const lineage = new TestLineage();
+    const behind = send(lineage);
+    lineage.worker([
+      { kind: 'state.entered', key: 'work#1', state: 'work', visit: 1 },
+      { ...behind, at: epochMs(1), intent: { ...intent(lineage), sendBy: epochMs(1) } } as NewEvent,
+    ]);
+    const placedAt = lineage.of().run.updatedAt;
+    const leaseMs = assertDefined(lineage.of().run.lease, 'it is held').leaseMs;
+    const known = assertDefined(row(lineage), 'it was sent');
+    expect(known).toMatchObject({ intentAt: placedAt, settlesFrom: placedAt + leaseMs });
+    expect(askAgainAt(known)).toBe(placedAt + leaseMs + 500);
+    lineage.worker([fails('timeout')]);
+    const probe: NewEvent = {
+      kind: 'effect.verified',
+      stepKey: key,
+      intentSeq: known.intentSeq,
+      outcome: 'did-not-happen',
+      source: 'probe',
+    };
+    // A batch takes 5 ms to come in.
+    lineage.now = placedAt + leaseMs + 494;
+    lineage.worker([probe]);
+    expect(row(lineage)?.status).toBe('in-doubt');
+    lineage.now = placedAt + leaseMs + 495;
+    lineage.worker([probe]);
+    expect(row(lineage)?.status).toBe('failed');
+  });
+
+  it('gives an instant to ask again at, whatever was recorded', () => {
+    const known = assertDefined(row(sent()), 'it was sent');
+    const { settlesFrom: _unknown, ...old } = known;
+    expect(askAgainAt(old)).toBeGreaterThan(known.intentAt + 10_000);
+    const far = { ...known, intent: { ...known.intent, sendBy: epochMs(8_640_000_000_000_000) } };
+    expect(new Date(askAgainAt(far)).toISOString()).toBe('+275760-09-13T00:00:00.000Z');
+  });
+
   it('binds an answer to one intent: evidence about an older one changes nothing', () => {
     const lineage = sent();
     const old = row(lineage)?.intentSeq ?? seq(0);
@@ -188,6 +227,84 @@ describe('effect ledger', () => {
       { kind: 'effect.verified', stepKey: key, intentSeq: old, outcome: 'happened', source: 'late-worker' },
     ]);
     expect(row(lineage)?.status).toBe('intended');
+  });
+
+  describe('a row', () => {
+    const other = runId('run_other');
+    const stamp = { seq: seq(90), at: epochMs(1), epoch: epoch(1), by: 'worker', version: 1 } as const;
+    const changes = (row: EffectRecord, event: NewEvent, by: RunId = other) =>
+      ledgerChanges(
+        ledgerOf([row]),
+        row.root,
+        { ...event, ...stamp, runId: by } as RunEvent,
+        emptyState('random-agent'),
+      );
+    const known = (lineage: TestLineage) => assertDefined(row(lineage), 'it was sent');
+
+    it.each(['confirmed', 'compensated'] as const)(
+      'that is %s stays so whatever is intended later',
+      (status) => {
+        const lineage = sent();
+        const settled: EffectRecord = { ...known(lineage), status };
+        expect(changes(settled, send(lineage, 2))).toEqual([]);
+        expect(changes(settled, send(lineage, 2), settled.runId)).toEqual([]);
+      },
+    );
+
+    it.each(['intended', 'in-doubt'] as const)('that is %s stays with the run that owns it', (status) => {
+      const lineage = sent();
+      const open: EffectRecord = { ...known(lineage), status };
+      expect(changes(open, send(lineage, 2))).toEqual([]);
+      expect(changes(open, send(lineage, 2), open.runId)).toMatchObject([
+        { status: 'intended', intentSeq: 90 },
+      ]);
+    });
+
+    it('that surely did not happen goes to the run that intends it anew', () => {
+      const lineage = sent();
+      expect(changes({ ...known(lineage), status: 'failed' }, send(lineage, 2))).toMatchObject([
+        { runId: other, status: 'intended' },
+      ]);
+    });
+
+    it.each(['probe', 'late-worker'] as const)(
+      'is not settled by what a %s said of the same seq in another run',
+      (source) => {
+        const doubt: EffectRecord = { ...known(sent()), status: 'in-doubt' };
+        const answer: NewEvent = {
+          kind: 'effect.verified',
+          stepKey: key,
+          intentSeq: doubt.intentSeq,
+          outcome: 'happened',
+          source,
+        };
+        expect(changes(doubt, answer)).toEqual([]);
+        expect(changes(doubt, answer, doubt.runId)).toMatchObject([{ status: 'confirmed' }]);
+      },
+    );
+
+    it('is settled by a decision in its own run before another run’s of the same seq', () => {
+      const doubt: EffectRecord = { ...known(sent()), status: 'in-doubt' };
+      const twin: EffectRecord = { ...doubt, generation: 2, runId: other };
+      const decision: NewEvent = {
+        kind: 'effect.decided',
+        stepKey: key,
+        decision: { intentSeq: doubt.intentSeq, outcome: 'did-not-happen' },
+        actor: 'op',
+        reason: '',
+        commandId: commandId('c'),
+      };
+      const by = (by: RunId) =>
+        ledgerChanges(
+          ledgerOf([doubt, twin]),
+          doubt.root,
+          { ...decision, ...stamp, runId: by } as RunEvent,
+          emptyState('random-agent'),
+        );
+      expect(by(doubt.runId)).toMatchObject([{ generation: 1, status: 'failed' }]);
+      expect(by(other)).toMatchObject([{ generation: 2, status: 'failed' }]);
+      expect(changes(doubt, decision)).toMatchObject([{ generation: 1, status: 'failed' }]);
+    });
   });
 
   it('passes over inherited intents, and a fork may not send what the lineage has open or confirmed (promise 1)', () => {

@@ -1,6 +1,6 @@
 import { type EpochMs, epochMs, type RunId, type Seq, type StepKey } from '../events/ids';
 import type { Decision, EventOf, NewEvent, RunEvent } from '../events/run-event';
-import type { EffectRecord, OpenStep, RunState } from './records';
+import type { EffectRecord, Lease, OpenStep, RunState } from './records';
 
 /*
  * The effect ledger of a lineage (DESIGN §5). It is folded over every event of every run, those that a rewind left
@@ -31,17 +31,18 @@ export function generationsOf(effects: readonly EffectRecord[], key: StepKey): r
   return effects.filter((effect) => effect.stepKey === key).sort((a, b) => a.generation - b.generation);
 }
 
-/** Rows that the event changes, as they are afterwards. `before`: the run's state before the event. */
+/** Rows that the event changes, as they are afterwards. `before`: the run's state before the event. `lease`: its writer's. */
 export function ledgerChanges(
   ledger: Ledger,
   root: RunId,
   event: RunEvent,
   before: RunState,
+  lease?: Pick<Lease, 'leaseMs'>,
 ): readonly EffectRecord[] {
   if (event.inherited) return none;
   switch (event.kind) {
     case 'step.started':
-      return intended(ledger, root, event);
+      return intended(ledger, root, event, lease);
     case 'step.completed':
       return completed(ledger, event);
     case 'step.failed':
@@ -73,10 +74,18 @@ export function ledgerChanges(
 
 const none: readonly EffectRecord[] = [];
 
-function intended(ledger: Ledger, root: RunId, event: EventOf<'step.started'>): readonly EffectRecord[] {
+function intended(
+  ledger: Ledger,
+  root: RunId,
+  event: EventOf<'step.started'>,
+  lease: Pick<Lease, 'leaseMs'> | undefined,
+): readonly EffectRecord[] {
   const { intent, effect } = event;
   if (intent === undefined || (effect !== 'idempotent' && effect !== 'external')) return none;
   const old = ledger.get(event.stepKey)?.find((row) => row.generation === intent.generation);
+  // No journal takes back what is settled, or another run's open call: one that was uploaded may claim anything.
+  if (old?.status === 'confirmed' || old?.status === 'compensated') return none;
+  if (old !== undefined && old.status !== 'failed' && old.runId !== event.runId) return none;
   const row: EffectRecord = {
     root,
     stepKey: event.stepKey,
@@ -91,6 +100,7 @@ function intended(ledger: Ledger, root: RunId, event: EventOf<'step.started'>): 
     epoch: event.epoch,
     firstIntentAt: old?.firstIntentAt ?? event.at,
     intentAt: event.at,
+    ...(lease && { settlesFrom: epochMs(event.at + lease.leaseMs) }),
     attempt: event.attempt,
     executions: (old?.executions ?? 0) + 1,
     ...(event.input && { input: event.input }),
@@ -170,13 +180,21 @@ function left(
   return changed;
 }
 
-/** An answer is bound to one intent; the run that appended it need not be the one that owns the intent. */
-function asked(ledger: Ledger, key: StepKey, intentSeq: Seq): EffectRecord | undefined {
-  return ledger.get(key)?.findLast((row) => row.intentSeq === intentSeq);
+/** An answer is bound to one intent of the run that it stands in. */
+function asked(ledger: Ledger, runId: RunId, key: StepKey, intentSeq: Seq): EffectRecord | undefined {
+  return ledger.get(key)?.findLast((row) => row.runId === runId && row.intentSeq === intentSeq);
+}
+
+/** So is a decision; a run that owns nothing under the key may decide another's intent. */
+function decidedOn(ledger: Ledger, runId: RunId, key: StepKey, intentSeq: Seq): EffectRecord | undefined {
+  const rows = ledger.get(key) ?? [];
+  return rows.some((row) => row.runId === runId)
+    ? asked(ledger, runId, key, intentSeq)
+    : rows.findLast((row) => row.intentSeq === intentSeq);
 }
 
 function verified(ledger: Ledger, event: EventOf<'effect.verified'>): readonly EffectRecord[] {
-  const row = asked(ledger, event.stepKey, event.intentSeq);
+  const row = asked(ledger, event.runId, event.stepKey, event.intentSeq);
   if (row === undefined || row.status === 'confirmed' || row.status === 'compensated') return none;
   switch (event.outcome) {
     case 'happened':
@@ -196,7 +214,7 @@ const unhappened = (row: EffectRecord): EffectRecord => ({
 });
 
 function decided(ledger: Ledger, event: EventOf<'effect.decided'>): readonly EffectRecord[] {
-  const row = asked(ledger, event.stepKey, event.decision.intentSeq);
+  const row = decidedOn(ledger, event.runId, event.stepKey, event.decision.intentSeq);
   if (row === undefined || row.status === 'confirmed' || row.status === 'compensated') return none;
   const after = withDecision(row, event.decision, event.seq);
   return after === row ? none : [after];
@@ -218,10 +236,19 @@ export function withDecision(effect: EffectRecord, decision: Decision, seq: Seq)
   }
 }
 
-/** Instant from which a probe's "not found" means that it did not happen. */
-export function askAgainAt(effect: Pick<EffectRecord, 'intent'>): EpochMs {
+/** Taken for the length of a lease that is not known; the longest that anybody should need. */
+const UNKNOWN_LEASE_MS = 60_000;
+/** Last instant of a `Date`. */
+const END_OF_TIME = 8_640_000_000_000_000;
+
+/**
+ * Instant from which a probe's "not found" means that it did not happen. `sendBy` is what the worker's clock says; the
+ * store's own bound stands beside it, since that clock may run behind.
+ */
+export function askAgainAt(effect: Pick<EffectRecord, 'intent' | 'intentAt' | 'settlesFrom'>): EpochMs {
   const { sendBy, timeoutMs, settlesWithinMs } = effect.intent;
-  return epochMs(sendBy + timeoutMs + settlesWithinMs);
+  const leavesBy = Math.max(sendBy, effect.settlesFrom ?? effect.intentAt + UNKNOWN_LEASE_MS);
+  return epochMs(Math.min(leavesBy + timeoutMs + settlesWithinMs, END_OF_TIME));
 }
 
 /** Whether the stored key of an idempotent call may still be used at `now`. */

@@ -125,6 +125,8 @@ export interface EffectRecord {
   readonly epoch: Epoch;
   readonly firstIntentAt: EpochMs;
   readonly intentAt: EpochMs;
+  /** Store time after which its newest intent can no longer leave: the lease that it was sent under has ended. Absent where no lease is known. */
+  readonly settlesFrom?: EpochMs;
   readonly attempt: number;
   /** Times that the call may have left: intents less those surely not sent. */
   readonly executions: number;

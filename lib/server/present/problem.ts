@@ -7,8 +7,15 @@ import { presentPlan } from './plan';
 export function presentProblem(problem: { readonly kind: string }): { readonly kind: string } {
   const plan = 'plan' in problem ? { plan: presentPlan(problem.plan as LoadedPlan) } : {};
   const holder = 'holder' in problem ? { holder: presentHolder(problem.holder as Holder) } : {};
-  return { ...withoutStatus(problem), ...plan, ...holder };
+  return { ...withoutStatus(problem.kind === 'not-held' ? stopped(problem) : problem), ...plan, ...holder };
 }
+
+/** For a writer it is the same: stop. */
+const stopped = (problem: { readonly kind: string }) => ({
+  ...problem,
+  kind: 'stale-epoch',
+  detail: 'The lease was given back, or the run has ended or waits for its next claim. Stop writing to it.',
+});
 
 /** `status` is the HTTP status in a problem's body: an effect's and a run's are told under names of their own. */
 function withoutStatus(problem: { readonly kind: string }): { readonly kind: string } {

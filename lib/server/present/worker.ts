@@ -7,9 +7,14 @@ import { presentPlan } from './plan';
 export function presentClaim({ command, plan, ...rest }: Claimed) {
   return {
     ...rest,
-    ...(command !== undefined && { command }),
+    ...(command !== undefined && { command: bodyOf(command) }),
     ...(plan !== undefined && { plan: presentPlan(plan) }),
   };
+}
+
+function bodyOf(command: NonNullable<Claimed['command']>) {
+  const { runId: _run, seq: _seq, at: _at, epoch: _epoch, by: _by, version: _version, ...body } = command;
+  return body;
 }
 
 export const presentWorker = ({ worker, live, runs }: WorkerView) => ({

@@ -212,7 +212,10 @@ export class Operator {
       const given = await this.command(run.id, { mode: 'answer', questionId, questionDigest, value });
       if (given.status !== 202) this.#refused('answer', given);
     }
-    return run.questions.length === 0 && run.pending === null ? this.resume(run.id) : undefined;
+    if (run.questions.length > 0) return undefined;
+    // As on the page: while a worker holds the run there is nothing to press.
+    const { pending, actions } = await this.run(run.id);
+    return pending === null && actions.resume.possible ? this.resume(run.id) : undefined;
   }
 }
 

@@ -22,16 +22,19 @@ import {
  */
 
 const text = z.string().max(1_000_000);
-const count = z.number().int().min(0);
+/** Durations, counters and numbers that stores and timers keep in 32 bits. */
+const MOST = 2 ** 31 - 1;
+const count = z.number().int().min(0).max(MOST);
+const amount = z.number().int().min(0);
 const error = z.strictObject({ type: text, message: text, stack: text.exactOptional() });
 const failure = z.enum(['timeout', 'unavailable', 'rejected', 'not-sent', 'error']);
 const effect = z.enum(['pure', 'read', 'idempotent', 'external']);
 const stepKind = z.enum(['llm', 'tool', 'retrieval', 'condition', 'compute', 'human', 'wait', 'agent']);
 const verdict = z.enum(['equal', 'equivalent', 'different']);
-const attempt = z.number().int().min(1);
+const attempt = z.number().int().min(1).max(MOST);
 const intent = z.strictObject({
   idempotencyKey: z.string().min(1).max(256),
-  generation: z.number().int().min(1),
+  generation: z.number().int().min(1).max(MOST),
   argsDigest: wireSha256,
   sendBy: wireEpochMs,
   timeoutMs: count,
@@ -41,9 +44,9 @@ const intent = z.strictObject({
   verifiable: z.boolean(),
 });
 const usage = z.strictObject({
-  inputTokens: count.exactOptional(),
-  outputTokens: count.exactOptional(),
-  costMicroUsd: count.exactOptional(),
+  inputTokens: amount.exactOptional(),
+  outputTokens: amount.exactOptional(),
+  costMicroUsd: amount.exactOptional(),
 });
 const waitingOn = z.strictObject({
   stepKey: wireStepKey,
@@ -141,14 +144,14 @@ const bodies = [
     kind: z.literal('state.entered'),
     key: text,
     state: name,
-    visit: z.number().int().min(1),
+    visit: z.number().int().min(1).max(MOST),
     from: name.exactOptional(),
   }),
   z.strictObject({
     kind: z.literal('state.left'),
     key: text,
     state: name,
-    visit: z.number().int().min(1),
+    visit: z.number().int().min(1).max(MOST),
     to: name.exactOptional(),
     condition: text.exactOptional(),
   }),

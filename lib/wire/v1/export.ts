@@ -29,7 +29,7 @@ export const exportHeader = z.strictObject({
     source: name,
     agent: name,
     createdAt: wireEpochMs,
-    epoch: count as unknown as z.ZodType<Epoch>,
+    epoch: count.max(2 ** 31 - 1) as unknown as z.ZodType<Epoch>,
     headSeq: wireSeq,
   }),
   machine: z.strictObject({ digest: wireMachineDigest, declaration: machine }).nullable(),

@@ -452,14 +452,19 @@ export const machineState = z.strictObject({
   final: z.boolean().exactOptional(),
   version: z.string().exactOptional(),
 });
+const bounded = z
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1);
 export const toolDeclaration = z.strictObject({
   effect,
   keyed: z.boolean(),
   verify: z.boolean(),
-  timeoutMs: count.min(1),
-  settlesWithinMs: count.min(0),
-  keyValidForMs: count.min(0),
-  retries: count.min(0),
+  timeoutMs: bounded.min(1),
+  settlesWithinMs: bounded,
+  keyValidForMs: bounded,
+  retries: bounded,
   input: json.exactOptional(),
   result: json.exactOptional(),
   version: z.string().exactOptional(),

@@ -14,7 +14,11 @@ import { newEvent, runEvent } from './events';
 
 /* The SDK's write path and a worker's side, DESIGN §4, §6, §8. */
 
-const count = z.number().int().min(0);
+const count = z
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1);
 const wireEpoch = count as unknown as z.ZodType<Epoch>;
 
 export const createRunBody = z.strictObject({
@@ -36,7 +40,7 @@ export const createRunAnswer = z.object({
 
 export const batch = z.strictObject({
   epoch: wireEpoch,
-  batch: z.number().int().min(1),
+  batch: count.min(1),
   seenSeq: wireSeq,
   events: z.array(newEvent).min(1).max(10_000),
   payloads: z.array(inlinePayload).max(10_000).optional(),

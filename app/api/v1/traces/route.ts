@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fail } from '@/lib/core/shared/result';
 import { endpoint } from '@/lib/server/endpoint';
 import { readUpload, type UploadBodyProblem } from '@/lib/server/upload-body';
 import { type ImportTracesProblem, importTraces, type Upload } from '@/lib/usecases/import-traces';
@@ -11,16 +12,27 @@ type Problem = UploadBodyProblem | ImportTracesProblem;
 export const POST = endpoint<undefined, z.output<typeof query>, undefined, Upload, Problem>({
   query,
   run: async (deps, { query, request }) => {
-    const file = await readUpload(request, deps.uploads);
-    if (!file.ok) return file;
-    return importTraces(
-      { ...deps, maxImportDepth: deps.uploads.jsonDepth },
-      {
-        bytes: file.value,
-        contentType: request.header('content-type') ?? '',
-        ...(query.format === undefined ? {} : { format: query.format }),
-      },
-    );
+    const { stop, done } = deps.inFlight.lasting(request.signal);
+    try {
+      const turn = await deps.uploadTurns.take(stop.signal);
+      if (turn === undefined) return fail({ kind: 'client-gone' });
+      try {
+        const file = await readUpload(request, deps.uploads);
+        if (!file.ok) return file;
+        return await importTraces(
+          { ...deps, maxImportDepth: deps.uploads.jsonDepth },
+          {
+            bytes: file.value,
+            contentType: request.header('content-type') ?? '',
+            ...(query.format === undefined ? {} : { format: query.format }),
+          },
+        );
+      } finally {
+        turn.end();
+      }
+    } finally {
+      done();
+    }
   },
   status: {
     ok: ({ created }) => (created ? 201 : 200),

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { POST } from '@/app/api/v1/traces/route';
+import { ok } from '@/lib/core/shared/result';
+import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
+import type { Incoming } from './http';
+import { Turns } from './turns';
+
+const never = new AbortController().signal;
+const settled = () => new Promise((resolve) => setTimeout(resolve, 10));
+
+describe('turns', () => {
+  it('go to who asked first; one that has gone is passed by', async () => {
+    const turns = new Turns(1);
+    const first = await turns.take(never);
+    const gone = new AbortController();
+    const second = turns.take(gone.signal);
+    let third: unknown;
+    void turns.take(never).then((turn) => {
+      third = turn;
+    });
+    gone.abort();
+    expect(await second).toBeUndefined();
+    await settled();
+    expect(third).toBeUndefined();
+    first?.end();
+    first?.end();
+    await settled();
+    expect(third).toBeDefined();
+  });
+});
+
+describe('uploads at the same time', () => {
+  let console_: TestConsole;
+  beforeAll(async () => {
+    console_ = await startTestConsole();
+  });
+  afterAll(() => console_.close());
+
+  it('are read two at once: the others wait before their bodies are read', async () => {
+    const reading: (() => void)[] = [];
+    const upload = () => {
+      const incoming: Incoming = {
+        method: 'POST',
+        params: {},
+        search: '',
+        header: () => undefined,
+        signal: never,
+        read: () =>
+          new Promise((resolve) => {
+            reading.push(() => resolve(ok(new TextEncoder().encode('nothing known'))));
+          }),
+      };
+      return POST.direct(incoming, console_.deps);
+    };
+    const answers = [upload(), upload(), upload()];
+    await settled();
+    expect(reading.length).toBe(2);
+    reading[0]?.();
+    await answers[0];
+    await settled();
+    expect(reading.length).toBe(3);
+    for (const read of reading) read();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([415, 415, 415]);
+  });
+});
