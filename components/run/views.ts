@@ -24,6 +24,7 @@ export const badgeView = {
   replay: { tone: 'neutral', glyph: 'replay', word: 'Replay' },
   mirror: { tone: 'neutral', glyph: 'copy', word: 'Mirror' },
   'in-doubt': { tone: 'attention', glyph: 's-doubt', word: 'In doubt' },
+  'ran-twice': { tone: 'bad', glyph: 'd-retry', word: 'An attempt ran twice' },
   mined: { tone: 'neutral', glyph: 'info', word: 'Mined' },
 } as const satisfies Record<RunSummary['badges'][number], MarkView>;
 

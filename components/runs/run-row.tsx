@@ -76,6 +76,9 @@ export function RunRow({ run }: { readonly run: RunSummary }) {
             title={`${run.effectsInDoubt} in doubt: whether it happened is not known`}
           />
         )}
+        {run.badges.includes('ran-twice') && (
+          <Badge view={badgeView['ran-twice']} word="ran twice" title={badgeView['ran-twice'].word} />
+        )}
       </td>
       <td className="num">
         <Ago at={run.updatedAt} />

@@ -470,6 +470,35 @@ describeConsole(
       expect((await api().get(`${worker.path}/state`)).body.open).toEqual([]);
     });
 
+    it('S06 an attempt that was started twice raises an alarm on page and list, and one that was tried again does not', async () => {
+      const worker = await TestWorker.create(api(), { tags: ['s06'] });
+      const step = 'plan#1/lookup#2';
+      await worker.write(worker.enter('plan'), worker.read(step));
+      await worker.write(
+        {
+          kind: 'step.failed',
+          stepKey: step,
+          attempt: 1,
+          failure: 'unavailable',
+          error: { type: 'E', message: 'm' },
+          final: false,
+        },
+        { ...worker.read(step), attempt: 2 },
+      );
+      expect((await api().get(worker.path)).body).toMatchObject({
+        counts: { repeatedAttempts: 0 },
+        badges: [],
+      });
+      await worker.write({ ...worker.read(step), attempt: 2 });
+      const alarmed = { counts: { repeatedAttempts: 1 }, badges: ['ran-twice'] };
+      expect((await api().get(worker.path)).body).toMatchObject(alarmed);
+      expect((await api().get('/api/v1/runs?tag=s06')).body.items).toMatchObject([alarmed]);
+      expect((await api().get(`${worker.path}/steps/${encodeURIComponent(step)}`)).body).toMatchObject({
+        attempt: 2,
+        executions: 3,
+      });
+    });
+
     it('S32 what cannot be done is told with the reason, the same that the order gets', async () => {
       const worker = await failed();
       const { body: run } = await api().get(worker.path);

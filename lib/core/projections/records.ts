@@ -219,6 +219,8 @@ export interface RunState {
   readonly counts: {
     readonly steps: number;
     readonly failedAttempts: number;
+    /** Starts of an attempt that had been started before: above 0 is an alarm, since one attempt runs once. */
+    readonly repeatedAttempts: number;
     readonly visits: number;
     readonly checkpoints: number;
     readonly inputTokens: number;

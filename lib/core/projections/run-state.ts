@@ -39,6 +39,7 @@ export function emptyState(agent = ''): RunState {
     counts: {
       steps: 0,
       failedAttempts: 0,
+      repeatedAttempts: 0,
       visits: 0,
       checkpoints: 0,
       inputTokens: 0,
@@ -595,13 +596,20 @@ function stepStarted(state: RunState, event: EventOf<'step.started'>): Transitio
     ...(event.step === 'wait' && { waitsFor: 'timer' as const }),
   };
   const again = before?.status === 'failed';
+  const repeated = before !== undefined && event.attempt <= before.attempt;
   const base = failedBefore ? without(state, 'lastFailed') : state;
   return withSteps(
     {
       ...base,
       open: { ...state.open, [key]: step },
       stopped: omit(state.stopped, key),
-      ...(again && { counts: { ...state.counts, steps: state.counts.steps - 1 } }),
+      ...((again || repeated) && {
+        counts: {
+          ...state.counts,
+          steps: state.counts.steps - (again ? 1 : 0),
+          repeatedAttempts: state.counts.repeatedAttempts + (repeated ? 1 : 0),
+        },
+      }),
     },
     [step],
   );

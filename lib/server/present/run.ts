@@ -42,6 +42,7 @@ export function presentRun(view: RunView): RunSummary {
       visits: state.counts.visits,
       checkpoints: state.counts.checkpoints,
       failedAttempts: state.counts.failedAttempts,
+      repeatedAttempts: state.counts.repeatedAttempts,
     },
     effectsInDoubt: run.inDoubt,
     cost: {
@@ -98,6 +99,7 @@ function badgesOf({ run, status, mined }: RunView): RunSummary['badges'] {
   if (run.state.diverged) badges.push('diverged');
   if (run.home === 'mirror') badges.push('mirror');
   if (run.inDoubt > 0) badges.push('in-doubt');
+  if (run.state.counts.repeatedAttempts > 0) badges.push('ran-twice');
   if (mined) badges.push('mined');
   return badges;
 }

@@ -1,4 +1,5 @@
 import type { RunEvent } from '@/lib/core/events/run-event';
+import { foldRun } from '@/lib/core/projections/run-state';
 import type { EffectRow } from '@/lib/wire/v1/runs';
 import type { Order } from './operator';
 
@@ -37,7 +38,7 @@ export function effectsBroken(
   return broken;
 }
 
-/** Where seqs have a gap, epochs fall, or something follows the end. */
+/** Where seqs have a gap, epochs fall, something follows the end, or an attempt ran twice. */
 export function journalBroken(events: readonly RunEvent[]): readonly string[] {
   const broken: string[] = [];
   let epoch = 0;
@@ -49,6 +50,8 @@ export function journalBroken(events: readonly RunEvent[]): readonly string[] {
   });
   const ends = events.filter((event) => event.kind === 'run.completed').length;
   if (ends !== 1) broken.push(`${ends} times run.completed`);
+  const { repeatedAttempts } = foldRun(events).counts;
+  if (repeatedAttempts > 0) broken.push(`${repeatedAttempts} attempts ran more than once`);
   return broken;
 }
 

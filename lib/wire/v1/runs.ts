@@ -101,14 +101,24 @@ export const runSummary = z.object({
   /** Open ones. */
   questions: z.array(question),
   visit: z.object({ state: z.string(), visit: count, key: z.string() }).nullable(),
-  counts: z.object({ events: count, steps: count, visits: count, checkpoints: count, failedAttempts: count }),
+  counts: z.object({
+    events: count,
+    steps: count,
+    visits: count,
+    checkpoints: count,
+    failedAttempts: count,
+    /** Above 0: an attempt of a step ran more than once, which must not happen. */
+    repeatedAttempts: count,
+  }),
   effectsInDoubt: count,
   cost: z.object({ inputTokens: count, outputTokens: count, costMicroUsd: count }),
   failure: z.object({ cause: z.string(), error, stepKey: z.string().nullable(), seq: wireSeq }).nullable(),
   interruption: z.object({ cause: z.string(), workerId: z.string().nullable(), seq: wireSeq }).nullable(),
   /** Where a paused run stopped by itself, outside of what its plan said may run: `state:NAME`, `tool:NAME`, `plan: WHY`. */
   pausedBefore: z.string().nullable(),
-  badges: z.array(z.enum(['replaying', 'diverged', 'fork', 'replay', 'mirror', 'in-doubt', 'mined'])),
+  badges: z.array(
+    z.enum(['replaying', 'diverged', 'fork', 'replay', 'mirror', 'in-doubt', 'ran-twice', 'mined']),
+  ),
   checkpoint: z.object({ id: z.string(), n: count, seq: wireSeq, name: z.string() }).nullable(),
   actions,
   /** The safest next action, with its reason; null when there is nothing to do. */
