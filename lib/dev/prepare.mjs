@@ -90,6 +90,19 @@ async function generateClients(say) {
   say(`Database clients generated in ${seconds(performance.now() - began)}`);
 }
 
+const SDK = 'lib/sdk/dist/index.js';
+
+/** The SDK's package, which the demo, the tests and a replay's child process import by its name. */
+async function buildSdk() {
+  const digest = digestOfFiles(['lib/core', 'lib/sdk', 'tsconfig.json', LOCK], {
+    skip: (path) => /[.]test(-d)?[.]ts$|^lib\/sdk\/dist(\/|$)|[.]md$/.test(path),
+  });
+  if (existsSync(inRoot(SDK)) && isStamped('sdk', digest)) return;
+  const done = await runCommand(process.execPath, ['lib/sdk/build.mjs']);
+  if (done.code !== 0) throw new PrepareError('Building the SDK failed.', done.output);
+  writeStamp('sdk', digest);
+}
+
 const isNoInput = (path) =>
   isGenerated(path) ||
   /[.]test(-d)?[.]tsx?$|^lib\/(dev|testing|sdk\/dist|demo\/dist)(\/|$)|[.]md$/.test(path);
@@ -143,5 +156,6 @@ async function build(say) {
 export async function prepare({ say = console.log, build: withBuild = true } = {}) {
   await install(say);
   await generateClients(say);
+  await buildSdk();
   if (withBuild) await build(say);
 }
