@@ -96,10 +96,17 @@ describe('the record', () => {
       inputDigest: 'd',
       attempt: 1,
     });
-  const end = () => line({ kind: 'run.failed', cause: 'error', error: { type: 'E', message: '' } });
+  const end = (stepKey: string) =>
+    line({ kind: 'run.failed', cause: 'error', error: { type: 'E', message: '' }, stepKey });
 
   test('a final failure that ended the run is tried again; one after which its scope went on is a result', () => {
-    const events = [started('s#1/a#1'), failed('s#1/a#1'), started('s#1/b#1'), failed('s#1/b#1'), end()];
+    const events = [
+      started('s#1/a#1'),
+      failed('s#1/a#1'),
+      started('s#1/b#1'),
+      failed('s#1/b#1'),
+      end('s#1/b#1'),
+    ];
     expect([...recordOf(events, 's#1', { retry: true }).outcomes.keys()]).toEqual(['s#1/a#1']);
     expect([...recordOf(events, 's#1', { retry: false }).outcomes.keys()]).toEqual(['s#1/a#1', 's#1/b#1']);
   });
@@ -111,7 +118,7 @@ describe('the record', () => {
       failed('s#1/p#1:a/x#1'),
       left('s#1/p#1:a'),
       left('s#1/p#1:b'),
-      end(),
+      end('s#1/p#1:a/x#1'),
     ];
     const record = recordOf(events, 's#1', { retry: true });
     expect([...record.calls.keys()]).toEqual(['s#1/p#1:a/x#1', 's#1/p#1:b/$left']);
