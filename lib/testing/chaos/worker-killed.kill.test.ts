@@ -12,6 +12,8 @@ const WIDTH = 12;
 const BRING_HOME_MS = 120_000;
 /** Processes of workers that take over; each takes its share of the runs. */
 const RESCUERS = 4;
+/** How long a worker may take from its last append to the points behind it. */
+const LAST_POINT_MS = 5_000;
 /** How often a point is tried again where a time-out led the run past it. */
 const MOST_TRIES = 8;
 
@@ -119,7 +121,10 @@ async function die(death: Death, standing: Worker | undefined, tries = 1): Promi
       return [];
     });
   home = true;
-  const { exit } = victim.process;
+  // A run is home with its last append, and the point may lie right behind that.
+  const exit = await until('the victim dies', () => victim.process.exit, LAST_POINT_MS).catch(
+    () => undefined,
+  );
   await victim.process.kill();
   const rescuer = await own;
   await rescuer?.process.kill();
