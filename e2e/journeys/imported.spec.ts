@@ -17,6 +17,7 @@ test('a copy of a run opens elsewhere with everything in it, and says why it can
     const resume = page.getByRole('button', { name: /^(Resume|Settle and resume)/ });
     await expect(resume).toHaveAttribute('aria-disabled', 'true');
     await expect(resume).toHaveAttribute('title', /copy|elsewhere|home/);
+    await run.drawn();
   } finally {
     await other.stop();
   }

@@ -8,6 +8,7 @@ test('a page says since when it is not live, keeps what it shows, and is live ag
   const run = new RunPage(page);
   await run.open('demo-waiting');
   await expect(run.question.getByRole('button', { name: 'Approve' })).toBeVisible();
+  await run.drawn();
   await rail.stopConsole();
   const notice = page.getByText(/^Not live since \d\d:\d\d:\d\d UTC$/);
   await expect(notice).toBeVisible();

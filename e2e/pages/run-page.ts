@@ -26,6 +26,11 @@ export class RunPage {
     await expect(this.#page.getByRole('heading', { level: 1 })).toContainText(runId);
   }
 
+  /** Waits until the machine is drawn: everything that the page loads for it is there. */
+  async drawn(): Promise<void> {
+    await expect(this.#page.getByRole('button', { name: /^State / }).first()).toBeVisible();
+  }
+
   /** Id of the run that the page shows. */
   get runId(): string {
     return decodeURIComponent(new URL(this.#page.url()).pathname.split('/')[2] ?? '');

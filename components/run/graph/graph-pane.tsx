@@ -28,7 +28,7 @@ import { duration, plural } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import type { GraphAt } from '@/lib/client/api-types';
-import { layout } from './layout';
+import { LayoutNotLoaded, layout } from './layout';
 import { NODE, type StateNode, shapeKey, shapeOf, type TransitionEdge, toGraph } from './to-graph';
 
 /** What a press on a state does, given the entries of its visits. The same function while the cursor moves. */
@@ -202,7 +202,8 @@ const Canvas = memo(function Canvas({
     queryKey: ['graph-layout', key],
     queryFn: () => layout(shape),
     staleTime: Number.POSITIVE_INFINITY,
-    retry: false,
+    retry: (_, error) => error instanceof LayoutNotLoaded,
+    retryDelay: 1_000,
   });
   const { nodes, edges } = useMemo(
     () => (placed.data ? toGraph(graph, placed.data) : { nodes: [], edges: [] }),

@@ -1,14 +1,38 @@
 import ELK, { type ElkExtendedEdge } from 'elkjs/lib/elk-api';
 import { edgeId, NODE, type Placed, type Shape } from './to-graph';
 
-let elk: InstanceType<typeof ELK> | undefined;
-/** One worker for the page, started with the first layout. */
-const engine = () => {
-  elk ??= new ELK({
-    workerFactory: () => new Worker(new URL('./elk.worker.ts', import.meta.url), { type: 'module' }),
+/** The worker's script could not be loaded: the console is away and may come back. */
+export class LayoutNotLoaded extends Error {}
+
+interface Engine {
+  readonly elk: InstanceType<typeof ELK>;
+  /** Rejects where the worker is lost; its layouts would never end. */
+  readonly lost: Promise<never>;
+}
+
+let engine: Engine | undefined;
+
+/** One worker for the page, started with the first layout, and anew after it was lost. */
+function startEngine(): Engine {
+  let lose: (error: Error) => void = () => undefined;
+  const lost = new Promise<never>((_, reject) => {
+    lose = reject;
   });
-  return elk;
-};
+  lost.catch(() => {
+    engine = undefined;
+  });
+  const elk = new ELK({
+    workerFactory: () => {
+      const worker = new Worker(new URL('./elk.worker.ts', import.meta.url), { type: 'module' });
+      worker.addEventListener('error', (event) => {
+        event.preventDefault();
+        lose(new LayoutNotLoaded('The console did not send the layout program.'));
+      });
+      return worker;
+    },
+  });
+  return { elk, lost };
+}
 
 const options = {
   'elk.algorithm': 'layered',
@@ -32,14 +56,17 @@ const pointsOf = (edge: ElkExtendedEdge) =>
     section.endPoint,
   ]);
 
-/** Places a machine off the main thread. */
+/** Places a machine off the main thread. Rejects with `LayoutNotLoaded` where its program cannot be had now. */
 export async function layout(shape: Shape): Promise<Placed> {
-  const placed = await engine().layout({
+  engine ??= startEngine();
+  const { elk, lost } = engine;
+  const laidOut = elk.layout({
     id: 'machine',
     layoutOptions: options,
     children: shape.states.map((id) => ({ id, ...NODE })),
     edges: shape.edges.map(({ from, to }) => ({ id: edgeId(from, to), sources: [from], targets: [to] })),
   });
+  const placed = await Promise.race([laidOut, lost]);
   return {
     nodes: new Map((placed.children ?? []).map((node) => [node.id, { x: node.x ?? 0, y: node.y ?? 0 }])),
     edges: new Map((placed.edges ?? []).map((edge) => [edge.id, pointsOf(edge)])),
