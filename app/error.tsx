@@ -12,8 +12,11 @@ export default function ErrorPage({
     <main className="page empty-page">
       <div className="empty-box" role="alert">
         <h1 className="text-title font-semibold">This page broke</h1>
-        <p className="second">A bug in the console, not in your run: nothing was changed. {error.message}</p>
+        <p className="second">A bug in the console. {error.message}</p>
         {error.digest !== undefined && <p className="third small">Reference {error.digest}</p>}
+        <p className="second">
+          Whether what you did last was taken is shown by the run, once this page is loaded anew.
+        </p>
         <p className="mt-4">
           <button type="button" className="btn" onClick={reset}>
             Try again

@@ -1,8 +1,9 @@
 'use client';
 
+import { memo } from 'react';
 import { Glyph } from '@/components/ui/glyph';
 import type { CheckpointRow, GraphAt, PlanMode } from '@/lib/client/api-types';
-import { checkpointName, choices } from './plan-draft';
+import { checkpointName, choices, thinnedOut } from './plan-draft';
 
 interface Props {
   readonly mode: PlanMode;
@@ -10,12 +11,23 @@ interface Props {
   readonly fromName: string | undefined;
   readonly headSeq: number;
   readonly checkpoints: readonly CheckpointRow[];
-  readonly visits: GraphAt['visits'];
+  readonly visits: readonly GraphAt['visits'][number][];
   readonly onPick: (from: string) => void;
 }
 
+/** Marks and names that find room on the rail at its narrowest. */
+const MARKS = 60;
+
 /** Where to start, by what had just happened; the newest point is the safest and stands first. */
-export function CheckpointPicker({ mode, from, fromName, headSeq, checkpoints, visits, onPick }: Props) {
+export const CheckpointPicker = memo(function CheckpointPicker({
+  mode,
+  from,
+  fromName,
+  headSeq,
+  checkpoints,
+  visits,
+  onPick,
+}: Props) {
   const offered = choices(checkpoints);
   const newest = offered[0];
   const known = from === 'latest' || from === 'start' || offered.some((each) => each.id === from);
@@ -43,7 +55,8 @@ export function CheckpointPicker({ mode, from, fromName, headSeq, checkpoints, v
           <option value="start">the start</option>
         </select>
         <span className="small second clip">
-          {mode === 'resume' && 'The newest: only what has no recorded outcome comes after it.'}
+          {mode === 'resume' &&
+            `Goes on from the newest point: whatever is recorded${chosen ? ', after this checkpoint too,' : ''} is given back.`}
           {mode === 'rewind' &&
             chosen &&
             newest &&
@@ -54,7 +67,12 @@ export function CheckpointPicker({ mode, from, fromName, headSeq, checkpoints, v
         </span>
       </label>
       <fieldset className="cp-rail" aria-label="Checkpoints">
-        {visits.map((visit) => {
+        {thinnedOut(
+          visits.map((visit) => ({ ...visit, seq: visit.enteredSeq })),
+          headSeq,
+          MARKS,
+          () => false,
+        ).map((visit) => {
           const to = visit.leftSeq ?? headSeq;
           return (
             <span
@@ -72,8 +90,8 @@ export function CheckpointPicker({ mode, from, fromName, headSeq, checkpoints, v
           );
         })}
         <i className="restored" style={{ width: `${headSeq === 0 ? 0 : (restoredTo / headSeq) * 100}%` }} />
-        {checkpoints
-          .filter((each) => each.inForce)
+        {thinnedOut(offered, headSeq, MARKS, (each) => each.id === from)
+          .toReversed()
           .map((each) => (
             <button
               key={each.id}
@@ -91,4 +109,4 @@ export function CheckpointPicker({ mode, from, fromName, headSeq, checkpoints, v
       </fieldset>
     </div>
   );
-}
+});

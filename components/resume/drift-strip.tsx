@@ -5,18 +5,19 @@ import type { PlanAnswer } from '@/lib/client/api-types';
 /** Declared differences between the run's machine and today's, by name. */
 export function DriftStrip({ plan }: { readonly plan: PlanAnswer }) {
   const { drift, machineDigest } = plan;
-  const against =
-    drift.source === 'worker'
-      ? 'compared with the newest live worker'
-      : 'no live worker: compared with the recorded machine';
+  const compared = drift.source === 'worker';
   if (drift.differences.length === 0) {
     return (
       <div className="gate">
-        <span className="mark" data-tone="ok">
-          <Glyph name="s-completed" />
-          <strong>Machine unchanged</strong>
+        <span className="mark" data-tone={compared ? 'ok' : 'neutral'}>
+          <Glyph name={compared ? 's-completed' : 's-unknown'} />
+          <strong>{compared ? 'Machine unchanged' : 'Machine not compared'}</strong>
         </span>
-        <span className="second">{against}</span>
+        <span className="second">
+          {compared
+            ? 'compared with the newest live worker'
+            : 'no worker that has this agent is connected; the plan goes by the recorded machine'}
+        </span>
         {machineDigest !== null && <code className="third">{machineDigest.slice(0, 12)}</code>}
         <span className="grow" />
         <span className="second">
@@ -33,7 +34,7 @@ export function DriftStrip({ plan }: { readonly plan: PlanAnswer }) {
           {plural(drift.differences.length, 'declared difference')} since the record
           {drift.blocked ? ', blocking' : ''}
         </strong>{' '}
-        <span className="second">{against}</span>
+        <span className="second">compared with the newest live worker</span>
       </summary>
       <ul>
         {drift.differences.map((difference) => (

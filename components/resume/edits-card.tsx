@@ -1,7 +1,9 @@
 'use client';
 
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Button } from '@/components/ui/button';
+import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { problemOf } from '@/lib/client/api';
 import { payloadQuery, stateQuery } from '@/lib/client/run-queries';
 import { type EditDraft, variablePath } from './plan-draft';
 
@@ -9,7 +11,7 @@ interface Props {
   readonly runId: string;
   readonly entrySeq: number;
   readonly edits: readonly EditDraft[];
-  readonly onEdits: (edits: readonly EditDraft[]) => void;
+  readonly onEdits: (change: (edits: readonly EditDraft[]) => readonly EditDraft[]) => void;
 }
 
 /** Edits for a fork: variables as JSON, or the run's input where it forks before the first state. */
@@ -26,12 +28,13 @@ export function EditsCard({ runId, entrySeq, edits, onEdits }: Props) {
       ? [{ path: '/input', word: 'the input of the run', payload: state.data.input }]
       : []),
   ].filter((each) => !edits.some((edit) => edit.path === each.path));
-  const add = async (path: string) => {
-    const chosen = offered.find((each) => each.path === path);
-    if (!chosen) return;
-    const text = await client.fetchQuery(payloadQuery(chosen.payload.sha256));
-    onEdits([...edits, { path, text }]);
-  };
+  const add = useMutation({
+    mutationFn: async ({ path, payload }: (typeof offered)[number]): Promise<EditDraft> => ({
+      path,
+      text: await client.fetchQuery(payloadQuery(payload.sha256)),
+    }),
+    onSuccess: (edit) => onEdits((now) => [...now.filter((each) => each.path !== edit.path), edit]),
+  });
   return (
     <section className="side-card" aria-label="Edits">
       <h2>
@@ -46,7 +49,7 @@ export function EditsCard({ runId, entrySeq, edits, onEdits }: Props) {
               kind="quiet"
               glyph="x"
               label={`Remove the edit of ${edit.path}`}
-              onPress={() => onEdits(edits.filter((each) => each !== edit))}
+              onPress={() => onEdits((now) => now.filter((each) => each.path !== edit.path))}
             />
           </div>
           <textarea
@@ -56,30 +59,48 @@ export function EditsCard({ runId, entrySeq, edits, onEdits }: Props) {
             aria-label={`New value of ${edit.path}`}
             value={edit.text}
             onChange={(event) =>
-              onEdits(edits.map((each) => (each === edit ? { ...each, text: event.target.value } : each)))
+              onEdits((now) =>
+                now.map((each) => (each.path === edit.path ? { ...each, text: event.target.value } : each)),
+              )
             }
           />
         </div>
       ))}
-      <select
-        className="text"
-        aria-label="Edit a variable"
-        value=""
-        onChange={(event) => void add(event.target.value)}
-      >
-        <option value="">
-          {offered.length > 0
-            ? 'Edit a variable…'
-            : edits.length > 0
-              ? 'Nothing more to edit at this point'
-              : 'Nothing to edit at this point'}
-        </option>
-        {offered.map((each) => (
-          <option key={each.path} value={each.path}>
-            {each.word}
+      {state.isError && (
+        <ProblemNote title="What can be edited could not be read" detail={problemOf(state.error).detail}>
+          <Button size="small" onPress={() => void state.refetch()}>
+            Try again
+          </Button>
+        </ProblemNote>
+      )}
+      {add.isError && (
+        <ProblemNote title="The value could not be read" detail={problemOf(add.error).detail} />
+      )}
+      {state.data && (
+        <select
+          className="text"
+          aria-label="Edit a variable"
+          value=""
+          onChange={(event) => {
+            const chosen = offered.find((each) => each.path === event.target.value);
+            if (chosen) add.mutate(chosen);
+          }}
+        >
+          <option value="">
+            {offered.length > 0
+              ? 'Edit a variable…'
+              : edits.length > 0
+                ? 'Nothing more to edit at this point'
+                : 'Nothing to edit at this point'}
           </option>
-        ))}
-      </select>
+          {offered.map((each) => (
+            <option key={each.path} value={each.path}>
+              {each.word}
+            </option>
+          ))}
+        </select>
+      )}
+      {state.isPending && entrySeq > 0 && <Skeleton rows={1} />}
     </section>
   );
 }

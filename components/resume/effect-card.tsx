@@ -1,22 +1,24 @@
 'use client';
 
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
 import { EffectTag } from '@/components/run/effect-tag';
 import { PayloadView } from '@/components/run/payload-view';
 import type { Field } from '@/components/run/schema-fields';
 import { SchemaForm } from '@/components/run/schema-form';
-import { useVerify } from '@/components/run/situation';
 import { Button } from '@/components/ui/button';
-import { absolute, relative } from '@/components/ui/format';
+import { moment, relative } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { ProblemNote } from '@/components/ui/problem-note';
 import { useNow } from '@/components/ui/time';
-import { orThrow, problemOf } from '@/lib/client/api';
+import { problemOf } from '@/lib/client/api';
 import type { EffectRow, RunSummary } from '@/lib/client/api-types';
-import { newCommandId, sendCommand } from '@/lib/client/plan-queries';
-import { readEvents, runKeys } from '@/lib/client/run-queries';
-import type { EventOf } from '@/lib/core/events/run-event';
-import type { DecisionDraft, Outcome } from './plan-draft';
+import { verificationQuery } from '@/lib/client/order-events';
+import { runHref } from '@/lib/client/url-state';
+import { useOrder } from '@/lib/client/use-order';
+import { useHasWorker } from '@/lib/client/workers';
+import { OrderNote } from './order-note';
+import { type DecisionDraft, decisionOf, type Outcome } from './plan-draft';
 
 const answers = {
   happened: { tone: 'ok', glyph: 's-completed', words: 'Found: it happened.' },
@@ -24,75 +26,91 @@ const answers = {
   unknown: { tone: 'attention', glyph: 's-unknown', words: 'No definite answer.' },
 } as const;
 
-/** The newest answers about this intent, probe or late worker. */
-function useVerifications(run: RunSummary, effect: EffectRow) {
-  return useQuery({
-    queryKey: [...runKeys.live(run.id), 'verified', effect.runId, effect.intentSeq, effect.stepKey],
-    queryFn: async ({ signal }) => {
-      const { items } = orThrow(await readEvents(effect.runId, effect.intentSeq, 1_000, signal));
-      return items.filter(
-        (event): event is EventOf<'effect.verified'> =>
-          event.kind === 'effect.verified' && event.stepKey === effect.stepKey,
-      );
-    },
-  });
-}
+/** A run whose stream this page does not hear is looked at again so often. */
+const ELSEWHERE_MS = 3_000;
 
 function Answer({ run, effect }: { readonly run: RunSummary; readonly effect: EffectRow }) {
   const now = useNow();
-  const verify = useVerify(run.id);
-  const verified = useVerifications(run, effect);
-  const newest = verified.data?.at(-1);
+  const hasWorker = useHasWorker(run.agent);
+  const order = useOrder(run.id, `verify ${effect.stepKey} ${effect.intentSeq}`);
+  const query = useQuery({
+    ...verificationQuery(run.id, effect),
+    refetchInterval: effect.runId === run.id ? false : ELSEWHERE_MS,
+  });
+  const { answer, waits, ended } = query.data ?? {};
   const settled = effect.status !== 'in-doubt';
-  const waits = verify.isSuccess && (newest === undefined || newest.at < verify.submittedAt - 60_000);
+  const asked = !settled && waits !== undefined;
   const askAgain = effect.askAgainAt === null ? undefined : Date.parse(effect.askAgainAt);
   const reason = settled
     ? 'It is settled'
     : !effect.verifiable
       ? 'This tool has no probe'
-      : run.actions.verify.possible
-        ? verify.isPending || waits
-          ? 'Asked; waits for the answer'
-          : undefined
-        : (run.actions.verify.reason ?? 'Not possible now');
+      : effect.runId === run.id && !run.actions.verify.possible
+        ? (run.actions.verify.reason ?? 'Not possible now')
+        : (order.lock ?? (asked ? 'Asked; waits for the answer' : undefined));
   return (
     <div className="verify">
       <div className="line">
         <Glyph name="probe" />
-        <span className="clip">
-          {newest
-            ? `${newest.source === 'probe' ? 'Asked the provider' : 'A late worker told'}, ${absolute(newest.at).slice(11, 19)} UTC`
-            : effect.verifiable
-              ? 'The provider has not been asked'
-              : 'No probe is declared'}
+        <span className="grow">
+          {answer
+            ? `${answer.source === 'probe' ? 'Asked the provider' : 'A late worker told'}, ${moment(answer.at)}`
+            : !effect.verifiable
+              ? 'No probe is declared'
+              : query.data
+                ? waits || ended
+                  ? 'The provider has not answered'
+                  : 'The provider has not been asked'
+                : ''}
         </span>
-        <span className="grow" />
-        <Button size="small" kind="quiet" hotkey="V" reason={reason} onPress={() => verify.mutate(effect)}>
-          {newest ? 'Ask again' : 'Ask the provider'}
+        <Button
+          size="small"
+          kind="quiet"
+          hotkey="V"
+          reason={reason}
+          onPress={() =>
+            order.give({ mode: 'verify', reason: '', stepKey: effect.stepKey }, 'Ask the provider')
+          }
+        >
+          {answer ? 'Ask again' : 'Ask the provider'}
         </Button>
       </div>
       <div role="status" aria-label="Provider's answer" aria-live="polite">
-        {newest && (
-          <div className="answer" data-tone={answers[newest.outcome].tone}>
-            <Glyph name={answers[newest.outcome].glyph} toned />
+        {answer && (
+          <div className="answer" data-tone={answers[answer.outcome].tone}>
+            <Glyph name={answers[answer.outcome].glyph} toned />
             <div className="grow">
-              <strong>{answers[newest.outcome].words}</strong>{' '}
-              {newest.receipt !== undefined && <code>{newest.receipt}</code>}
-              {newest.note !== undefined && <p className="second break-words">{newest.note}</p>}
+              <strong>{answers[answer.outcome].words}</strong>{' '}
+              {answer.receipt !== undefined && <code>{answer.receipt}</code>}
+              {answer.note !== undefined && <p className="second break-words">{answer.note}</p>}
             </div>
           </div>
         )}
-        {waits && <p className="answer">Asked. A worker with this tool's probe answers; it is shown here.</p>}
+        {asked && (
+          <p className="answer">
+            Asked by {waits.actor}, {moment(waits.at)}.{' '}
+            {hasWorker === false
+              ? 'No worker that has this agent is connected: it is answered once one with this tool’s probe comes.'
+              : 'A worker with this tool’s probe answers it; the answer is shown here.'}
+          </p>
+        )}
+        {!settled && ended && (
+          <p className="answer" data-tone="attention">
+            The question was {ended.outcome}
+            {ended.detail === undefined ? '.' : `: ${ended.detail}`}
+          </p>
+        )}
         {!settled && askAgain !== undefined && askAgain > now && now > 0 && (
           <p className="answer" data-tone="attention">
-            Ask again at {absolute(askAgain).slice(11, 19)} UTC ({relative(askAgain, now)}): before then “not
-            found” means not known.
+            Ask again at {moment(askAgain)} ({relative(askAgain, now)}): before then “not found” means not
+            known.
           </p>
         )}
       </div>
-      {verify.isError && (
-        <ProblemNote title={problemOf(verify.error).title} detail={problemOf(verify.error).detail} />
+      {query.isError && (
+        <ProblemNote title="The answers could not be read" detail={problemOf(query.error).detail} />
       )}
+      <OrderNote order={order} />
     </div>
   );
 }
@@ -111,39 +129,40 @@ const outcomes: readonly { readonly value: Outcome; readonly word: string; reado
   { value: 'hold', word: 'Hold', sub: 'Nothing runs. It stays in doubt.' },
 ];
 
-/** Writes the hold into the journal, with who and why; it starts nothing. */
-function RecordHold({
+/** Writes the decision into the journal, with who and why, by itself: it starts nothing. */
+function RecordDecision({
   run,
   effect,
+  draft,
+  fields,
   reason,
 }: {
   readonly run: RunSummary;
   readonly effect: EffectRow;
+  readonly draft: DecisionDraft;
+  readonly fields: readonly Field[];
   readonly reason: string;
 }) {
-  const hold = useMutation({
-    mutationFn: async () =>
-      orThrow(
-        await sendCommand(run.id, {
-          mode: 'decide',
-          commandId: newCommandId(),
-          reason,
-          decisions: { [effect.stepKey]: { intentSeq: effect.intentSeq, outcome: 'hold' } },
-        }),
-      ),
-  });
+  const order = useOrder(run.id, `decide ${effect.stepKey} ${effect.intentSeq}`);
+  const decision = decisionOf(draft, effect, fields);
+  const what = draft.outcome === 'hold' ? 'hold' : 'decision';
+  const done = draft.outcome === 'hold' && effect.held;
   return (
     <div className="pt-2">
       <Button
         size="small"
-        reason={effect.held || hold.isSuccess ? 'The hold is recorded' : hold.isPending ? 'Sent' : undefined}
-        onPress={() => hold.mutate()}
+        reason={done ? 'The hold is recorded' : typeof decision === 'string' ? decision : order.lock}
+        onPress={() => {
+          if (typeof decision !== 'string')
+            order.give(
+              { mode: 'decide', reason, decisions: { [effect.stepKey]: decision } },
+              `Record the ${what}`,
+            );
+        }}
       >
-        {effect.held || hold.isSuccess ? 'Hold recorded' : 'Record the hold'}
+        {done ? 'Hold recorded' : `Record the ${what}`}
       </Button>
-      {hold.isError && (
-        <ProblemNote title={problemOf(hold.error).title} detail={problemOf(hold.error).detail} />
-      )}
+      <OrderNote order={order} />
     </div>
   );
 }
@@ -157,12 +176,13 @@ interface Props {
   readonly draft: DecisionDraft | undefined;
   /** The draft is whole and part of the plan. */
   readonly decided: boolean;
-  readonly onDraft: (draft: DecisionDraft | undefined) => void;
+  readonly onDraft: (draft: DecisionDraft) => void;
 }
 
 /** One effect whose outcome has to be settled: ask, or decide by hand. */
 export function EffectCard({ run, reason, effect, fields, draft, decided, onDraft }: Props) {
   const settled = effect.status !== 'in-doubt';
+  const elsewhere = effect.runId !== run.id;
   const word = settled
     ? effect.status === 'confirmed'
       ? 'It happened'
@@ -187,6 +207,15 @@ export function EffectCard({ run, reason, effect, fields, draft, decided, onDraf
       </h2>
       <p className="small second mb-2">
         <code>{effect.stepKey}</code>, intended at seq {effect.intentSeq}
+        {elsewhere && (
+          <>
+            {' '}
+            of{' '}
+            <Link className="link" href={runHref(effect.runId, effect.intentSeq)}>
+              {effect.runId}
+            </Link>
+          </>
+        )}
         {effect.executions > 1 && `, may have left ${effect.executions} times`}
         {effect.held && ', on hold by decision'}
         {!effect.guarded && ', unguarded: the provider knows no key, so a late send cannot be stopped'}
@@ -214,9 +243,6 @@ export function EffectCard({ run, reason, effect, fields, draft, decided, onDraf
               <div>
                 <label htmlFor={`${effect.stepKey} ${value}`}>{choice}</label>
                 <span className="sub">{sub}</span>
-                {draft?.outcome === value && value === 'hold' && (
-                  <RecordHold run={run} effect={effect} reason={reason} />
-                )}
                 {draft?.outcome === value && value === 'happened' && (
                   <div className="pb-1">
                     <SchemaForm
@@ -238,6 +264,18 @@ export function EffectCard({ run, reason, effect, fields, draft, decided, onDraf
                       />
                     </label>
                   </div>
+                )}
+                {draft?.outcome === value && (
+                  <>
+                    <p className="sub pt-1">
+                      {elsewhere
+                        ? `Run ${effect.runId} sent it: the decision is recorded by itself, before the order, and counts for every run of the lineage.`
+                        : value === 'hold'
+                          ? ''
+                          : 'It is recorded with the order below; or by itself, which starts nothing.'}
+                    </p>
+                    <RecordDecision run={run} effect={effect} draft={draft} fields={fields} reason={reason} />
+                  </>
                 )}
               </div>
             </div>

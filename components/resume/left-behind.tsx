@@ -20,10 +20,14 @@ export function LeftBehind({ plan, keep, onKeep }: Props) {
       <h2>Left behind</h2>
       {steps + effects.length + questions.length === 0 ? (
         <p className="small second">Nothing.</p>
+      ) : steps + questions.length === 0 ? (
+        <p className="small second mb-2">Effects that an earlier rewind left behind and kept:</p>
       ) : (
         <p className="small second mb-2">
-          {plural(steps, 'step')}{' '}
-          {plan.mode === 'fork' ? 'stay with the original run alone' : 'stay in history and answer nothing'}
+          {plural(steps, 'step')} {steps === 1 ? 'stays' : 'stay'}{' '}
+          {plan.mode === 'fork'
+            ? 'with the original run alone'
+            : `in history and ${steps === 1 ? 'answers' : 'answer'} nothing`}
           {questions.length > 0 && `; ${plural(questions.length, 'question')} will be asked again`}.
         </p>
       )}

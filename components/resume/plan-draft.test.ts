@@ -1,13 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import { fieldsOf } from '@/components/run/schema-fields';
 import type { CheckpointRow, PlanAnswer } from '@/lib/client/api-types';
-import { seq, stepKey } from '@/lib/core/events/ids';
-import { choices, modeFor, noDraft, orderWords, readDraft, startOf, variablePath } from './plan-draft';
+import { runId, seq, stepKey } from '@/lib/core/events/ids';
+import {
+  choices,
+  intentKey,
+  isDirty,
+  modeFor,
+  noDraft,
+  orderWords,
+  planDifferences,
+  readDraft,
+  shownGroups,
+  startOf,
+  thinnedOut,
+  variablePath,
+} from './plan-draft';
 
 const checkpoint = (n: number, inForce = true) =>
   ({ id: `cp_${n * 10}`, n, seq: n * 10, name: 'after a', inForce }) as unknown as CheckpointRow;
 const checkpoints = [checkpoint(1), checkpoint(2), checkpoint(3, false)];
-const effect = { stepKey: stepKey('pay#1/send#1'), name: 'send', intentSeq: seq(9) };
+const RUN = runId('run_1');
+const effect = {
+  stepKey: stepKey('pay#1/send#1'),
+  name: 'send',
+  intentSeq: seq(9),
+  runId: RUN,
+  status: 'in-doubt' as const,
+};
 const fields = () => fieldsOf({ type: 'object', properties: { id: { type: 'string' } }, required: ['id'] });
 
 describe('the checkpoint picker', () => {
@@ -31,15 +51,39 @@ describe('the checkpoint picker', () => {
   });
 });
 
+describe('very many', () => {
+  it('checkpoints are thinned out on the rail, but never the chosen one', () => {
+    const many = Array.from({ length: 3_000 }, (_, n) => checkpoint(n + 1));
+    const shown = thinnedOut(many, 30_000, 60, (each) => each.id === 'cp_20020');
+    expect(shown.length).toBeLessThanOrEqual(62);
+    expect(shown).toContain(many[2001]);
+    expect(thinnedOut(checkpoints, 40, 60, () => false)).toEqual(checkpoints);
+  });
+
+  it('visits are left out with their number, but never one that presses', () => {
+    const groups = Array.from({ length: 9 }, (_, n) => ({ visit: `v#${n}`, steps: [] }));
+    const shown = shownGroups(groups, 3, (group) => group.visit === 'v#5');
+    expect(shown.map((each) => ('leftOut' in each ? each.leftOut : each.visit))).toEqual([
+      'v#0',
+      'v#1',
+      'v#2',
+      2,
+      'v#5',
+      3,
+    ]);
+    expect(shownGroups(groups, 9, () => false)).toEqual(groups);
+  });
+});
+
 describe('a draft', () => {
   it('asks for a plan with the decisions that are complete', () => {
     const draft = {
       ...noDraft,
       decisions: {
-        [effect.stepKey]: { outcome: 'happened' as const, texts: { id: 're_1' }, receipt: 're_1' },
+        [intentKey(effect)]: { outcome: 'happened' as const, texts: { id: 're_1' }, receipt: 're_1' },
       },
     };
-    expect(readDraft('resume', 'latest', draft, [effect], fields)).toEqual({
+    expect(readDraft(RUN, 'resume', 'latest', draft, [effect], fields)).toEqual({
       body: {
         mode: 'resume',
         from: 'latest',
@@ -59,9 +103,9 @@ describe('a draft', () => {
   it('says what is missing instead of deciding with half a result', () => {
     const draft = {
       ...noDraft,
-      decisions: { [effect.stepKey]: { outcome: 'happened' as const, texts: {}, receipt: '' } },
+      decisions: { [intentKey(effect)]: { outcome: 'happened' as const, texts: {}, receipt: '' } },
     };
-    const { body, open } = readDraft('resume', 'latest', draft, [effect], fields);
+    const { body, open } = readDraft(RUN, 'resume', 'latest', draft, [effect], fields);
     expect(body).toEqual({ mode: 'resume', from: 'latest' });
     expect(open).toEqual(['The result of send is not complete: id is needed']);
   });
@@ -69,12 +113,41 @@ describe('a draft', () => {
   it.each(['fork', 'replay'] as const)('decides nothing with a %s, which would record none', (mode) => {
     const draft = {
       ...noDraft,
-      decisions: { [effect.stepKey]: { outcome: 'happened' as const, texts: {}, receipt: '' } },
+      decisions: { [intentKey(effect)]: { outcome: 'happened' as const, texts: {}, receipt: '' } },
     };
-    expect(readDraft(mode, 'latest', draft, [effect], fields)).toEqual({
+    expect(readDraft(RUN, mode, 'latest', draft, [effect], fields)).toEqual({
       body: { mode, from: 'latest' },
       open: [],
     });
+  });
+
+  const settled = { outcome: 'did-not-happen' as const, texts: {}, receipt: '' };
+  it.each([
+    ['the provider said meanwhile that it happened', { status: 'confirmed' as const }],
+    ['it surely did not happen', { status: 'failed' as const }],
+    ['it is under way again', { status: 'intended' as const }],
+    ['it was compensated', { status: 'compensated' as const }],
+    ['another run owns it', { runId: runId('run_2') }],
+    ['it is another attempt that is in doubt', { intentSeq: seq(40) }],
+  ])('decides nothing that an order could not carry: %s', (_, now) => {
+    const draft = { ...noDraft, decisions: { [intentKey(effect)]: settled } };
+    for (const mode of ['resume', 'rewind'] as const) {
+      expect(readDraft(RUN, mode, 'latest', draft, [effect], fields).body).toHaveProperty('decisions');
+      expect(readDraft(RUN, mode, 'latest', draft, [{ ...effect, ...now }], fields)).toEqual({
+        body: { mode, from: 'latest' },
+        open: [],
+      });
+    }
+  });
+
+  it('would be lost where it holds anything that is not recorded', () => {
+    const decided = { ...noDraft, decisions: { [intentKey(effect)]: settled } };
+    expect(isDirty(noDraft, [effect], ' ')).toBe(false);
+    expect(isDirty(noDraft, [], 'why')).toBe(true);
+    expect(isDirty({ ...noDraft, keep: [effect.stepKey] }, [], '')).toBe(true);
+    expect(isDirty({ ...noDraft, edits: [{ path: '/input', text: '' }] }, [], '')).toBe(true);
+    expect(isDirty(decided, [effect], '')).toBe(true);
+    expect(isDirty(decided, [{ ...effect, status: 'confirmed' }], '')).toBe(false);
   });
 
   it('sends edits with a fork alone and keeps with a rewind alone', () => {
@@ -83,12 +156,12 @@ describe('a draft', () => {
       keep: [effect.stepKey],
       edits: [{ path: variablePath('a/b'), text: '{"x":1}' }],
     };
-    expect(readDraft('fork', 'cp_20', draft, [], fields).body).toEqual({
+    expect(readDraft(RUN, 'fork', 'cp_20', draft, [], fields).body).toEqual({
       mode: 'fork',
       from: 'cp_20',
       edits: [{ path: '/variables/a~1b', value: { x: 1 } }],
     });
-    expect(readDraft('rewind', 'cp_10', draft, [], fields).body).toEqual({
+    expect(readDraft(RUN, 'rewind', 'cp_10', draft, [], fields).body).toEqual({
       mode: 'rewind',
       from: 'cp_10',
       options: { keep: [effect.stepKey] },
@@ -156,5 +229,65 @@ describe('the button', () => {
     expect(orderWords(plan('replay', { blocked: 1, recompute: 2 }, { steps: [blocked] }))).toMatch(
       /^Replay: 2 steps/,
     );
+  });
+});
+
+describe('what is different in a new plan', () => {
+  const step = {
+    key: 'pay#1/send#1',
+    disposition: 'skip',
+    condition: null,
+    intentSeq: 9,
+    receipt: null,
+    ownerRunId: null,
+  };
+  const before = {
+    mode: 'rewind',
+    from: { entrySeq: 1, seq: 2 },
+    machineDigest: 'd1',
+    steps: [step],
+    envelope: { states: ['pay'], tools: [], asksPeople: true, limits: {} },
+    leftBehind: { steps: 0, effects: [], questions: [] },
+    drift: { differences: [] },
+    context: { messages: 3 },
+    edits: [],
+    decisions: {},
+    // Nothing of these is covered by the digest.
+    headSeq: 5,
+    plannedAt: 'then',
+    obstacles: [],
+  };
+  const differences = (now: object) =>
+    planDifferences(before as unknown as PlanAnswer, { ...before, ...now } as unknown as PlanAnswer);
+
+  it.each([
+    [{ steps: [{ ...step, disposition: 'retry-same-key' }] }],
+    [{ steps: [{ ...step, condition: 'if-equal' }] }],
+    [{ steps: [{ ...step, intentSeq: 12 }] }],
+    [{ steps: [{ ...step, receipt: 're_1' }] }],
+    [{ steps: [{ ...step, ownerRunId: 'run_2' }] }],
+    [{ steps: [step, { ...step, key: 'pay#1/send#2' }] }],
+  ])('marks the step and says so: %j', (now) => {
+    const { keys, words } = differences(now);
+    expect([keys.size, words]).toEqual([1, ['1 step marked “changed”']]);
+  });
+
+  it.each([
+    ['1 step gone from the plan', { steps: [] }],
+    ['the point that it starts from', { from: { entrySeq: 1, seq: 3 } }],
+    ['the machine that it runs on', { machineDigest: 'd2' }],
+    ['the machine that it runs on', { drift: { differences: [{ path: '/tools/send' }] } }],
+    ['what may run beyond the frontier', { envelope: { ...before.envelope, states: [] } }],
+    ['what is left behind', { leftBehind: { ...before.leftBehind, steps: 1 } }],
+    ['the conversation that is restored', { context: { messages: 4 } }],
+    ['what was chosen here', { edits: [{ path: '/input', value: 1 }] }],
+    ['what was chosen here', { decisions: { 'pay#1/send#1': { outcome: 'hold' } } }],
+  ])('says %s', (word, now) => {
+    const { keys, words } = differences(now);
+    expect([keys.size, words]).toEqual([0, [word]]);
+  });
+
+  it('finds none where the digest would be the same', () => {
+    expect(differences({ headSeq: 9, plannedAt: 'now', obstacles: [{}] }).words).toEqual([]);
   });
 });

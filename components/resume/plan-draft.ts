@@ -30,6 +30,7 @@ export interface EditDraft {
 }
 
 export interface Draft {
+  /** By `intentKey`: what was decided about one attempt says nothing about the next. */
   readonly decisions: Readonly<Record<string, DecisionDraft>>;
   readonly keep: readonly StepKey[];
   readonly edits: readonly EditDraft[];
@@ -42,9 +43,17 @@ export interface DraftReading {
   readonly open: readonly string[];
 }
 
+export const intentKey = (effect: Pick<EffectRow, 'stepKey' | 'intentSeq'>): string =>
+  `${effect.stepKey} ${effect.intentSeq}`;
+
 type Effect = Pick<EffectRow, 'stepKey' | 'name' | 'intentSeq'>;
 
-function decisionOf(draft: DecisionDraft, effect: Effect, fields: readonly Field[]): DecisionBody | string {
+/** The decision as it is sent, or what is missing in it. */
+export function decisionOf(
+  draft: DecisionDraft,
+  effect: Effect,
+  fields: readonly Field[],
+): DecisionBody | string {
   if (draft.outcome !== 'happened') return { intentSeq: effect.intentSeq, outcome: draft.outcome };
   const result = formValue(fields, draft.texts);
   if (!result.ok)
@@ -60,18 +69,27 @@ function decisionOf(draft: DecisionDraft, effect: Effect, fields: readonly Field
 /** A fork and a replay record no decision: an effect in doubt is settled on the run that owns it. */
 export const settles = (mode: PlanMode): boolean => mode === 'resume' || mode === 'rewind';
 
-/** The plan to ask for. What is not complete is left out of it and named. */
+/** An order carries decisions on doubts of its own run alone; those of another run are recorded there. */
+export const goesWithOrder = (
+  runId: string,
+  effect: Pick<EffectRow, 'runId' | 'status'>,
+  mode: PlanMode,
+): boolean => settles(mode) && effect.status === 'in-doubt' && effect.runId === runId;
+
+/** The plan to ask for. What is not complete is left out of it and named; what has been settled meanwhile, too. */
 export function readDraft(
+  runId: string,
   mode: PlanMode,
   from: string,
   draft: Draft,
-  effects: readonly Effect[],
+  effects: readonly (Effect & Pick<EffectRow, 'runId' | 'status'>)[],
   fieldsFor: (effect: Effect) => readonly Field[],
 ): DraftReading {
   const open: string[] = [];
   const decisions: Record<string, DecisionBody> = {};
-  for (const effect of settles(mode) ? effects : []) {
-    const chosen = draft.decisions[effect.stepKey];
+  for (const effect of effects) {
+    if (!goesWithOrder(runId, effect, mode)) continue;
+    const chosen = draft.decisions[intentKey(effect)];
     if (!chosen) continue;
     const decision = decisionOf(chosen, effect, fieldsFor(effect));
     if (typeof decision === 'string') open.push(decision);
@@ -97,6 +115,17 @@ export function readDraft(
   };
 }
 
+/** Whether something was entered that has not been recorded, and would be lost. */
+export const isDirty = (
+  draft: Draft,
+  effects: readonly Pick<EffectRow, 'stepKey' | 'intentSeq' | 'status'>[],
+  reason: string,
+): boolean =>
+  reason.trim() !== '' ||
+  draft.edits.length > 0 ||
+  draft.keep.length > 0 ||
+  effects.some((effect) => effect.status === 'in-doubt' && draft.decisions[intentKey(effect)] !== undefined);
+
 /** `/variables/NAME` with the name escaped as JSON Pointer asks. */
 export const variablePath = (name: string): string => pointerTo('variables', name);
 
@@ -106,6 +135,22 @@ export const checkpointName = (checkpoint: CheckpointRow): string => `${checkpoi
 /** Checkpoints that can be chosen, newest first: those that no rewind left behind. */
 export const choices = (checkpoints: readonly CheckpointRow[]): readonly CheckpointRow[] =>
   checkpoints.filter((each) => each.inForce).toSorted((a, b) => b.seq - a.seq);
+
+/** As many as fit side by side: the first of each stretch, and those that have to be seen. */
+export function thinnedOut<Item extends { readonly seq: number }>(
+  items: readonly Item[],
+  headSeq: number,
+  stretches: number,
+  must: (item: Item) => boolean,
+): readonly Item[] {
+  const taken = new Set<number>();
+  return items.filter((item) => {
+    const stretch = Math.floor((item.seq / Math.max(1, headSeq)) * stretches);
+    const free = !taken.has(stretch);
+    taken.add(stretch);
+    return free || must(item);
+  });
+}
 
 /** A resume takes the newest point; choosing an older one is a rewind. */
 export function modeFor(mode: PlanMode, from: string, checkpoints: readonly CheckpointRow[]): PlanMode {
@@ -140,17 +185,68 @@ export function byVisit(steps: readonly PlannedStep[]): readonly VisitGroup[] {
   return [...groups].map(([visit, members]) => ({ visit, steps: members }));
 }
 
+/** A visit, or so many that are left out in its place. */
+export type GroupOrGap = VisitGroup | { readonly leftOut: number; readonly from: string };
+
+/** The first `most` groups, and beyond them those that press; what is left out is counted where it would stand. */
+export function shownGroups(
+  groups: readonly VisitGroup[],
+  most: number,
+  presses: (group: VisitGroup) => boolean,
+): readonly GroupOrGap[] {
+  const shown: GroupOrGap[] = groups.slice(0, most);
+  let gap: { leftOut: number; from: string } | undefined;
+  for (const group of groups.slice(most)) {
+    if (presses(group)) {
+      shown.push(group);
+      gap = undefined;
+    } else if (gap) gap.leftOut += 1;
+    else {
+      gap = { leftOut: 1, from: group.visit };
+      shown.push(gap);
+    }
+  }
+  return shown;
+}
+
 /** Nothing of it runs: it closed before the point. */
 export const isRestored = (group: VisitGroup): boolean =>
   group.steps.every((step) => step.disposition === 'restored');
 
-/** Keys whose disposition is not what it was in `before`. */
-export function changedKeys(before: PlanAnswer | undefined, after: PlanAnswer): ReadonlySet<string> {
-  if (!before) return new Set();
-  const was = new Map<string, string>(before.steps.map((step) => [step.key, step.disposition]));
-  return new Set(
-    after.steps.filter((step) => was.get(step.key) !== step.disposition).map((step) => step.key),
+export interface PlanDifferences {
+  /** Steps that the new plan treats otherwise than the old one, or that are new in it. */
+  readonly keys: ReadonlySet<string>;
+  /** All differences, in words. */
+  readonly words: readonly string[];
+}
+
+/** What a step's line promises. */
+const promiseOf = (step: PlannedStep): string =>
+  JSON.stringify([step.disposition, step.condition, step.intentSeq, step.receipt, step.ownerRunId]);
+
+/** How two plans of one order differ, in all that their digests cover. */
+export function planDifferences(before: PlanAnswer, after: PlanAnswer): PlanDifferences {
+  const was = new Map<string, string>(before.steps.map((step) => [step.key, promiseOf(step)]));
+  const keys = new Set(
+    after.steps.filter((step) => was.get(step.key) !== promiseOf(step)).map((step) => step.key),
   );
+  const now = new Set<string>(after.steps.map((step) => step.key));
+  const gone = before.steps.filter((step) => !now.has(step.key)).length;
+  const differs = (part: (plan: PlanAnswer) => unknown): boolean =>
+    JSON.stringify(part(before)) !== JSON.stringify(part(after));
+  const words = [
+    keys.size > 0 && `${steps(keys.size)} marked “changed”`,
+    gone > 0 && `${steps(gone)} gone from the plan`,
+    differs((plan) => [plan.mode, plan.from.entrySeq, plan.mode !== 'resume' && plan.from.seq]) &&
+      'the point that it starts from',
+    (differs((plan) => plan.machineDigest) || differs((plan) => plan.drift.differences)) &&
+      'the machine that it runs on',
+    differs((plan) => plan.envelope) && 'what may run beyond the frontier',
+    differs((plan) => plan.leftBehind) && 'what is left behind',
+    differs((plan) => plan.context.messages) && 'the conversation that is restored',
+    (differs((plan) => plan.edits) || differs((plan) => plan.decisions)) && 'what was chosen here',
+  ].filter((word) => word !== false);
+  return { keys, words };
 }
 
 /** True where this order would do nothing at all: the run has come to its end. */

@@ -4,30 +4,45 @@ import { useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
 import { useRouter } from 'next/navigation';
 import { useQueryStates } from 'nuqs';
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
+import { LastOrder } from '@/components/run/last-order';
+import { NotLive } from '@/components/run/not-live';
 import { fieldsOf } from '@/components/run/schema-fields';
 import { useRun, useRunLive } from '@/components/run/use-run';
 import { badgeView, runStatusView } from '@/components/run/views';
 import { Button, ButtonLink } from '@/components/ui/button';
-import { clock } from '@/components/ui/format';
+import { moment } from '@/components/ui/format';
 import { Glyph, type GlyphName } from '@/components/ui/glyph';
-import { useHotkeys } from '@/components/ui/hotkeys';
+import { useHotkeys, useModEnter, useUnsaved } from '@/components/ui/hotkeys';
 import { Badge } from '@/components/ui/mark';
 import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { problemOf } from '@/lib/client/api';
-import type { EffectRow, PlanMode, RunSummary } from '@/lib/client/api-types';
+import type { EffectRow, PlanAnswer, PlanMode, RunSummary } from '@/lib/client/api-types';
 import { planQuery } from '@/lib/client/plan-queries';
 import { checkpointsQuery, effectsQuery, graphQuery, machineQuery } from '@/lib/client/run-queries';
 import { planModes, planParams, runHref } from '@/lib/client/url-state';
+import { useOrder } from '@/lib/client/use-order';
+import { backTo, previousUrl } from './back-to';
 import { CheckpointPicker } from './checkpoint-picker';
 import { DriftStrip } from './drift-strip';
 import { EditsCard } from './edits-card';
 import { EffectCard } from './effect-card';
 import { LeftBehind } from './left-behind';
-import { changedKeys, isOver, modeFor, noDraft, orderWords, readDraft, settles, startOf } from './plan-draft';
+import { OrderNote } from './order-note';
+import {
+  goesWithOrder,
+  intentKey,
+  isDirty,
+  isOver,
+  modeFor,
+  noDraft,
+  orderWords,
+  planDifferences,
+  readDraft,
+  settles,
+  startOf,
+} from './plan-draft';
 import { PlanTable } from './plan-table';
-import { Refusal } from './refusal';
-import { useOrder } from './use-order';
 
 const modes = {
   resume: {
@@ -70,34 +85,54 @@ export function PlanPage({ runId }: { readonly runId: string }) {
 }
 
 const NOTHING: ReadonlySet<string> = new Set();
+const NONE: readonly never[] = [];
+const neverChanges = () => () => undefined;
 
 /** Effects that this page settles or shows as settled by something else than the call's own answer. */
 const concerns = (effect: EffectRow) =>
   effect.status === 'in-doubt' || (effect.confirmedBy !== null && effect.confirmedBy !== 'outcome');
 
+/** Effects of another run, whose stream this page does not hear. */
+const elsewhere = (run: RunSummary, effects: readonly EffectRow[]) =>
+  effects.some((effect) => effect.status === 'in-doubt' && effect.runId !== run.id);
+const ELSEWHERE_MS = 3_000;
+
 function Planner({ run }: { readonly run: RunSummary }) {
   const router = useRouter();
   const [{ mode, from }, setParams] = useQueryStates(planParams, { history: 'replace' });
-  useRunLive(run.id, run.headSeq, null);
+  const live = useRunLive(run.id, run.headSeq, null);
   const [draft, setDraft] = useState(noDraft);
   const [reason, setReason] = useState('');
-  const checkpoints = useQuery(checkpointsQuery(run.id)).data?.items ?? [];
-  const visits = useQuery(graphQuery(run.id, run.headSeq)).data?.visits ?? [];
-  const effects = useQuery(effectsQuery(run.id)).data?.items ?? [];
+  const checkpointsRead = useQuery(checkpointsQuery(run));
+  const visits = useQuery(graphQuery(run.id, run.headSeq)).data?.visits ?? NONE;
+  const effectsRead = useQuery({
+    ...effectsQuery(run.id),
+    refetchInterval: (query) => (elsewhere(run, query.state.data?.items ?? NONE) ? ELSEWHERE_MS : false),
+  });
+  const checkpoints = checkpointsRead.data?.items ?? NONE;
+  const effects = effectsRead.data?.items ?? NONE;
   const machine = useQuery({
     ...machineQuery(run.machineDigest ?? ''),
     enabled: run.machineDigest !== null && effects.some(concerns),
   }).data;
   const fieldsFor = (effect: Pick<EffectRow, 'name'>) => fieldsOf(machine?.tools[effect.name]?.result);
-  const { body, open } = readDraft(mode, from, draft, effects, fieldsFor);
-  const query = useQuery(planQuery(run.id, body));
-  const plan = query.isError ? undefined : query.data;
+  const { body, open } = readDraft(run.id, mode, from, draft, effects, fieldsFor);
+  const query = useQuery({
+    ...planQuery(run.id, body),
+    refetchInterval: elsewhere(run, effects) ? ELSEWHERE_MS : false,
+  });
+  // A plan that could not be made leaves the last one, and what was entered beside it, where they are.
+  const [plan, setPlan] = useState(query.data);
+  if (query.data !== undefined && query.data !== plan) setPlan(query.data);
+  const current = query.isSuccess && !query.isPlaceholderData;
   const problem = query.isError ? problemOf(query.error) : undefined;
-  const order = useOrder(run.id, (answer) => router.push(runHref(answer.runId)));
-  const changed = useMemo(
-    () => (plan ? changedKeys(order.refusedPlan, plan) : NOTHING),
-    [order.refusedPlan, plan],
+  const order = useOrder(run.id, 'plan', { onAccepted: (answer) => router.push(runHref(answer.runId)) });
+  const [given, setGiven] = useState<PlanAnswer | undefined>(undefined);
+  const differences = useMemo(
+    () => (order.problem?.kind === 'stale-plan' && given && plan ? planDifferences(given, plan) : undefined),
+    [order.problem, given, plan],
   );
+  useUnsaved(isDirty(draft, effects, reason));
   // What has a card of its own stands there.
   const unshown = (plan?.obstacles ?? []).filter(
     (obstacle) =>
@@ -107,33 +142,43 @@ function Planner({ run }: { readonly run: RunSummary }) {
       !effects.some((effect) => effect.stepKey === obstacle.stepKey && concerns(effect)),
   );
 
-  const pick = (to: string, wanted: PlanMode = mode) => {
-    order.clear();
-    void setParams({ from: to, mode: modeFor(wanted, to, checkpoints) });
-  };
+  const { clear } = order;
+  const pick = useCallback(
+    (to: string) => {
+      clear();
+      void setParams({ from: to, mode: modeFor(mode, to, checkpoints) });
+    },
+    [clear, setParams, mode, checkpoints],
+  );
   const impossible = run.actions[mode].possible
     ? undefined
     : (run.actions[mode].reason ?? 'Not possible now');
   const locked =
+    order.lock ??
     impossible ??
     open[0] ??
-    plan?.obstacles[0]?.sentence ??
-    (plan === undefined || query.isPlaceholderData
-      ? 'The plan is being made'
-      : order.isPending
-        ? 'Sent'
-        : undefined);
+    (problem ? 'There is no plan for this' : undefined) ??
+    (current ? plan?.obstacles[0]?.sentence : 'The plan is being made');
+  const words = plan ? orderWords(plan) : modes[mode].word;
   const give = () => {
-    if (plan && locked === undefined) order.give({ plan, body, reason });
+    if (plan === undefined || locked !== undefined) return;
+    setGiven(plan);
+    order.give({ ...body, reason, planDigest: plan.digest }, words);
   };
-  const back = () => router.push(runHref(run.id));
+  const backHref = backTo(
+    run.id,
+    useSyncExternalStore(neverChanges, previousUrl, () => undefined),
+  );
+  const modEnter = useModEnter();
+  const back = () => router.push(backHref);
   useHotkeys([
     { key: 'Escape', what: 'back to the run', run: back },
     { key: 'Mod+Enter', what: 'do what the button says', run: give },
     {
       key: 'v',
       what: 'ask the provider',
-      run: () => document.querySelector<HTMLButtonElement>('.verify .btn:not([aria-disabled])')?.click(),
+      run: () =>
+        document.querySelector<HTMLButtonElement>('.verify .line .btn:not([aria-disabled])')?.click(),
     },
   ]);
 
@@ -156,10 +201,12 @@ function Planner({ run }: { readonly run: RunSummary }) {
           )}
         </div>
         <span className="grow" />
-        <ButtonLink kind="quiet" href={runHref(run.id)} hotkey="Esc">
+        <ButtonLink kind="quiet" href={backHref} hotkey="Esc">
           Back to the run
         </ButtonLink>
       </header>
+      <NotLive liveness={live.liveness} />
+      <LastOrder runId={run.id} />
       <div className="sheet">
         <div className="sheet-head">
           <fieldset className="segment" aria-label="Mode">
@@ -175,7 +222,7 @@ function Planner({ run }: { readonly run: RunSummary }) {
                   aria-disabled={why !== undefined || undefined}
                   title={why ?? modes[each].sentence}
                   onClick={() => {
-                    order.clear();
+                    clear();
                     void setParams({ mode: each, from: startOf(each, checkpoints) });
                   }}
                 >
@@ -191,7 +238,7 @@ function Planner({ run }: { readonly run: RunSummary }) {
           <span className="grow" />
           {plan && (
             <span className="third small nowrap">
-              planned {clock(Date.parse(plan.plannedAt)).slice(0, 8)} UTC, head {plan.headSeq}
+              planned {moment(Date.parse(plan.plannedAt))}, head {plan.headSeq}
             </span>
           )}
         </div>
@@ -203,16 +250,32 @@ function Planner({ run }: { readonly run: RunSummary }) {
             headSeq={run.headSeq}
             checkpoints={checkpoints}
             visits={visits}
-            onPick={(to) => pick(to)}
+            onPick={pick}
           />
         )}
-        {order.problem && <Refusal problem={order.problem} />}
+        <OrderNote order={order} different={differences?.words} />
+        {(checkpointsRead.isError || effectsRead.isError) && (
+          <ProblemNote
+            title={`${checkpointsRead.isError ? 'The checkpoints' : 'The effects'} could not be read`}
+            detail={problemOf(checkpointsRead.error ?? effectsRead.error).detail}
+          >
+            <Button
+              size="small"
+              onPress={() => {
+                void checkpointsRead.refetch();
+                void effectsRead.refetch();
+              }}
+            >
+              Try again
+            </Button>
+          </ProblemNote>
+        )}
         {problem && (
           <ProblemNote
             title={problem.kind === 'use-rewind' ? 'An older point needs a rewind' : problem.title}
-            detail={[problem.detail, ...problem.errors.map((each) => `${each.path}: ${each.message}`)].join(
-              ' ',
-            )}
+            detail={[problem.detail, ...problem.errors.map((each) => `${each.path}: ${each.message}`)]
+              .join(' ')
+              .concat(plan ? ' Below is the last plan that could be made.' : '')}
           >
             {problem.kind === 'use-rewind' ? (
               <Button size="small" onPress={() => void setParams({ mode: 'rewind' })}>
@@ -233,9 +296,9 @@ function Planner({ run }: { readonly run: RunSummary }) {
         {plan && (
           <>
             <DriftStrip plan={plan} />
-            <div className="plan-body" aria-busy={query.isPlaceholderData}>
+            <div className="plan-body" aria-busy={!current}>
               <div className="plan-main">
-                <PlanTable plan={plan} changed={changed} />
+                <PlanTable plan={plan} changed={differences?.keys ?? NOTHING} />
               </div>
               <aside className="plan-side scroll" aria-label="Decisions">
                 {isOver(plan) && (
@@ -270,7 +333,7 @@ function Planner({ run }: { readonly run: RunSummary }) {
                 )}
                 {settles(mode) &&
                   effects
-                    .filter((effect) => concerns(effect) || draft.decisions[effect.stepKey] !== undefined)
+                    .filter((effect) => concerns(effect) || draft.decisions[intentKey(effect)] !== undefined)
                     .map((effect) => (
                       <EffectCard
                         key={`${effect.stepKey} ${effect.generation}`}
@@ -278,14 +341,15 @@ function Planner({ run }: { readonly run: RunSummary }) {
                         reason={reason}
                         effect={effect}
                         fields={fieldsFor(effect)}
-                        draft={draft.decisions[effect.stepKey]}
-                        decided={body.decisions?.[effect.stepKey] !== undefined}
+                        draft={draft.decisions[intentKey(effect)]}
+                        decided={
+                          goesWithOrder(run.id, effect, mode) &&
+                          body.decisions?.[effect.stepKey] !== undefined
+                        }
                         onDraft={(decision) =>
                           setDraft((now) => ({
                             ...now,
-                            decisions: decision
-                              ? { ...now.decisions, [effect.stepKey]: decision }
-                              : now.decisions,
+                            decisions: { ...now.decisions, [intentKey(effect)]: decision },
                           }))
                         }
                       />
@@ -295,7 +359,7 @@ function Planner({ run }: { readonly run: RunSummary }) {
                     runId={run.id}
                     entrySeq={plan.from.entrySeq}
                     edits={draft.edits}
-                    onEdits={(edits) => setDraft((now) => ({ ...now, edits }))}
+                    onEdits={(change) => setDraft((now) => ({ ...now, edits: change(now.edits) }))}
                   />
                 )}
                 {mode !== 'replay' && (
@@ -349,11 +413,11 @@ function Planner({ run }: { readonly run: RunSummary }) {
             kind="primary"
             size="large"
             glyph={modes[mode].glyph}
-            hotkey="⌘↵"
+            hotkey={modEnter}
             reason={locked}
             onPress={give}
           >
-            {plan ? orderWords(plan) : modes[mode].word}
+            {words}
           </Button>
         </footer>
       </div>

@@ -8,10 +8,12 @@ import { Glyph } from '@/components/ui/glyph';
 import { Mark } from '@/components/ui/mark';
 import type { Disposition, PlanAnswer, PlannedStep } from '@/lib/client/api-types';
 import { unescapeName, visitOf } from '@/lib/core/events/step-key';
-import { byVisit, isOver, isRestored, type VisitGroup } from './plan-draft';
+import { byVisit, isOver, isRestored, shownGroups, type VisitGroup } from './plan-draft';
 
 /** Above this many steps, visits start folded unless something in them is pressing. */
 const MANY = 400;
+/** Visits, and steps of one, that are drawn before they are asked for. */
+const AT_ONCE = 200;
 const order = [
   'restored',
   'reuse',
@@ -88,6 +90,46 @@ function Row({
   );
 }
 
+/** A row that draws what it stands for when it is pressed. */
+function MoreRow({ words, onMore }: { readonly words: string; readonly onMore: () => void }) {
+  return (
+    <tr className="more">
+      <td colSpan={4}>
+        <button type="button" className="link" onClick={onMore}>
+          {words}
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+/** Steps of one visit: those at its beginning, and all that press or changed; the rest when asked for. */
+function StepRows({
+  steps,
+  changed,
+  nested = false,
+}: {
+  readonly steps: readonly PlannedStep[];
+  readonly changed: ReadonlySet<string>;
+  readonly nested?: boolean;
+}) {
+  const [most, setMost] = useState(AT_ONCE);
+  const shown = steps.filter((step, n) => n < most || isPressing(step) || changed.has(step.key));
+  return (
+    <>
+      {shown.map((step) => (
+        <Row key={step.key} step={step} nested={nested} changed={changed.has(step.key)} />
+      ))}
+      {shown.length < steps.length && (
+        <MoreRow
+          words={`${plural(steps.length - shown.length, 'more step')} of this visit: show ${Math.min(AT_ONCE * 5, steps.length - shown.length)}`}
+          onMore={() => setMost(most + AT_ONCE * 5)}
+        />
+      )}
+    </>
+  );
+}
+
 const namesOf = (steps: readonly PlannedStep[]): string => {
   const times = new Map<string, number>();
   for (const step of steps) times.set(step.name, (times.get(step.name) ?? 0) + 1);
@@ -130,8 +172,7 @@ function RestoredVisit({
           {names}
         </td>
       </tr>
-      {open &&
-        group.steps.map((step) => <Row key={step.key} step={step} nested changed={changed.has(step.key)} />)}
+      {open && <StepRows steps={group.steps} nested changed={changed} />}
     </>
   );
 }
@@ -209,8 +250,18 @@ export function PlanTable({
     () => byVisit(only === undefined ? plan.steps : plan.steps.filter((step) => step.disposition === only)),
     [plan.steps, only],
   );
-  const restored = groups.filter(isRestored);
-  const given = restored.flatMap((group) => group.steps);
+  const { restored, given, others } = useMemo(() => {
+    const closed = groups.filter(isRestored);
+    return {
+      restored: closed,
+      given: closed.reduce((n, group) => n + group.steps.length, 0),
+      others: groups.filter((group) => !isRestored(group)),
+    };
+  }, [groups]);
+  const [most, setMost] = useState(AT_ONCE);
+  const showMore = () => setMost(most + AT_ONCE);
+  const presses = (group: VisitGroup) =>
+    group.steps.some((step) => isPressing(step) || changed.has(step.key));
   const many = plan.steps.length > MANY;
   const insideOpen = !toggled.has(INSIDE);
   return (
@@ -252,43 +303,55 @@ export function PlanTable({
             <tbody>
               <GroupHead open={insideOpen} onToggle={() => toggle(INSIDE)}>
                 <strong>{pointWords(plan)}</strong>
-                {plural(given.length, 'step')} in {plural(restored.length, 'closed visit')}: their results
-                stand, nothing of them runs
+                {plural(given, 'step')} in {plural(restored.length, 'closed visit')}: their results stand,
+                nothing of them runs
               </GroupHead>
               {insideOpen &&
-                restored.map((group) => (
-                  <RestoredVisit
-                    key={group.visit}
-                    group={group}
-                    open={toggled.has(group.visit)}
-                    changed={changed}
-                    onToggle={() => toggle(group.visit)}
-                  />
-                ))}
+                shownGroups(restored, most, presses).map((group) =>
+                  'leftOut' in group ? (
+                    <MoreRow
+                      key={`left out ${group.from}`}
+                      words={`${plural(group.leftOut, 'more visit')}: show ${Math.min(AT_ONCE, group.leftOut)}`}
+                      onMore={showMore}
+                    />
+                  ) : (
+                    <RestoredVisit
+                      key={group.visit}
+                      group={group}
+                      open={toggled.has(group.visit)}
+                      changed={changed}
+                      onToggle={() => toggle(group.visit)}
+                    />
+                  ),
+                )}
             </tbody>
           )}
-          {groups
-            .filter((group) => !isRestored(group))
-            .map((group) => {
-              const folded = many && !group.steps.some(isPressing);
-              const open = folded === toggled.has(group.visit);
-              const { state, visit } = visitOf(group.visit);
+          {shownGroups(others, most, presses).map((group) => {
+            if ('leftOut' in group)
               return (
-                <tbody key={group.visit}>
-                  <GroupHead open={open} onToggle={() => toggle(group.visit)}>
-                    <strong>
-                      {state}, visit {visit}
-                    </strong>
-                    {plural(group.steps.length, 'step')}
-                    {visitWords(plan, group)}
-                  </GroupHead>
-                  {open &&
-                    group.steps.map((step) => (
-                      <Row key={step.key} step={step} changed={changed.has(step.key)} />
-                    ))}
+                <tbody key={`left out ${group.from}`}>
+                  <MoreRow
+                    words={`${plural(group.leftOut, 'more visit')}: show ${Math.min(AT_ONCE, group.leftOut)}`}
+                    onMore={showMore}
+                  />
                 </tbody>
               );
-            })}
+            const folded = many && !group.steps.some(isPressing);
+            const open = folded === toggled.has(group.visit);
+            const { state, visit } = visitOf(group.visit);
+            return (
+              <tbody key={group.visit}>
+                <GroupHead open={open} onToggle={() => toggle(group.visit)}>
+                  <strong>
+                    {state}, visit {visit}
+                  </strong>
+                  {plural(group.steps.length, 'step')}
+                  {visitWords(plan, group)}
+                </GroupHead>
+                {open && <StepRows steps={group.steps} changed={changed} />}
+              </tbody>
+            );
+          })}
           {only === undefined && plan.mode !== 'replay' && !isOver(plan) && <EnvelopeRows plan={plan} />}
         </table>
         {plan.steps.length === 0 && <p className="p-4 second">Nothing is recorded before this point.</p>}

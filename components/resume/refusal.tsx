@@ -1,4 +1,5 @@
-import { clock } from '@/components/ui/format';
+import type { ReactNode } from 'react';
+import { moment } from '@/components/ui/format';
 import { ProblemNote } from '@/components/ui/problem-note';
 import type { ApiProblem } from '@/lib/client/api';
 
@@ -6,7 +7,7 @@ import type { ApiProblem } from '@/lib/client/api';
 function holderWords(holder: unknown): string {
   if (typeof holder !== 'object' || holder === null) return 'the run is held';
   const { workerId, actor, mode, since } = holder as Readonly<Record<string, unknown>>;
-  const time = typeof since === 'string' ? ` since ${clock(Date.parse(since)).slice(0, 8)} UTC` : '';
+  const time = typeof since === 'string' ? ` since ${moment(Date.parse(since))}` : '';
   if (typeof workerId === 'string') return `held by ${workerId}${time}`;
   if (typeof actor === 'string')
     return `held by the ${typeof mode === 'string' ? mode : 'order'} of ${actor}${time}`;
@@ -14,19 +15,42 @@ function holderWords(holder: unknown): string {
 }
 
 /** Why an order was refused, in words that say what to do next. */
-export function Refusal({ problem }: { readonly problem: ApiProblem }) {
+export function Refusal({
+  problem,
+  different = [],
+  children,
+}: {
+  readonly problem: ApiProblem;
+  readonly children?: ReactNode;
+  readonly different?: readonly string[] | undefined;
+}) {
   switch (problem.kind) {
     case 'stale-plan':
       return (
         <ProblemNote
           title="Refused: the plan was out of date"
-          detail="Nothing ran. Below is the new plan; what is different is marked “changed”. Read it and press again."
-        />
+          detail={`Nothing ran. Below is the plan as it is now${different.length === 0 ? '' : `; different in it: ${different.join(', ')}`}. Read it and press again.`}
+        >
+          {children}
+        </ProblemNote>
       );
     case 'held':
       return (
-        <ProblemNote title={`Refused: ${holderWords(problem.members['holder'])}`} detail={problem.detail} />
+        <ProblemNote title={`Refused: ${holderWords(problem.members['holder'])}`} detail={problem.detail}>
+          {children}
+        </ProblemNote>
       );
+    case 'already-answered': {
+      const by = problem.members['by'];
+      return (
+        <ProblemNote
+          title={`Already answered${typeof by === 'string' ? ` by ${by}` : ''}`}
+          detail={problem.detail}
+        >
+          {children}
+        </ProblemNote>
+      );
+    }
     default:
       return (
         <ProblemNote
@@ -34,7 +58,9 @@ export function Refusal({ problem }: { readonly problem: ApiProblem }) {
           detail={[problem.detail, ...problem.errors.map((each) => `${each.path}: ${each.message}`)].join(
             ' ',
           )}
-        />
+        >
+          {children}
+        </ProblemNote>
       );
   }
 }

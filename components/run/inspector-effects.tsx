@@ -8,6 +8,7 @@ import { problemOf } from '@/lib/client/api';
 import type { EffectRow, RunSummary } from '@/lib/client/api-types';
 import { effectsQuery } from '@/lib/client/run-queries';
 import { EffectTag } from './effect-tag';
+import type { Move } from './use-run';
 import { effectStatusView } from './views';
 
 const confirmedWords = {
@@ -39,7 +40,7 @@ export function EffectsTab({
 }: {
   readonly run: RunSummary;
   readonly seq: number;
-  readonly onMove: (seq: number) => void;
+  readonly onMove: Move;
 }) {
   const query = useQuery(effectsQuery(run.id, seq));
   if (query.isError)
@@ -48,7 +49,7 @@ export function EffectsTab({
   const effects = query.data.items;
   if (effects.length === 0)
     return (
-      <EmptyNote title="This run touched nothing outside">
+      <EmptyNote title={`No effect up to seq ${seq}`}>
         Up to the cursor there is no idempotent or external call.
       </EmptyNote>
     );
@@ -66,7 +67,7 @@ export function EffectsTab({
             <button
               type="button"
               className="clip"
-              onClick={() => effect.runId === run.id && onMove(effect.intentSeq)}
+              onClick={() => effect.runId === run.id && onMove(effect.intentSeq, 'jump')}
               title={effect.stepKey}
             >
               <code>{effect.stepKey.slice(effect.stepKey.lastIndexOf('/') + 1)}</code>

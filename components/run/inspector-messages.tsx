@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '@/components/ui/button';
-import { plural, size } from '@/components/ui/format';
+import { plural, seen, size } from '@/components/ui/format';
 import { LongPlainText } from '@/components/ui/json-tree';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { Ago } from '@/components/ui/time';
@@ -55,7 +55,7 @@ function Message({ row }: { readonly row: MessageRow }) {
       ) : open ? (
         <LongPlainText label={`Message ${row.n}`} text={words} />
       ) : (
-        <p className="break-words whitespace-pre-wrap">{words.slice(0, FOLDED * 2)}</p>
+        <p className="break-words whitespace-pre-wrap">{seen(words.slice(0, FOLDED * 2))}</p>
       )}
       {long && (
         <button type="button" className="link small" aria-expanded={open} onClick={() => setOpen(!open)}>

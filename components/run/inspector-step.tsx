@@ -11,18 +11,23 @@ import type { CheckpointRow, RunSummary, StepRow } from '@/lib/client/api-types'
 import { stepQuery } from '@/lib/client/run-queries';
 import { runHref } from '@/lib/client/url-state';
 import type { PayloadRef } from '@/lib/core/events/payload';
+import type { RunEvent } from '@/lib/core/events/run-event';
+import { stepTokens } from './cost-words';
 import { EffectTag } from './effect-tag';
+import { EventSection } from './inspector-event';
 import { FirstMessages } from './inspector-messages';
 import { PayloadView } from './payload-view';
 import { statusAt } from './tree-rows';
+import type { Move } from './use-run';
 import { kindGlyph, stepStatusView, verdictView } from './views';
 
 interface Props {
   readonly run: RunSummary;
   readonly step: StepRow | undefined;
+  readonly event: RunEvent | undefined;
   readonly seq: number;
   readonly checkpoints: readonly CheckpointRow[];
-  readonly onMove: (seq: number) => void;
+  readonly onMove: Move;
 }
 
 /** Bytes of `{}`: nothing came with the message. */
@@ -64,7 +69,7 @@ function Attempts({ run, step, onMove }: Pick<Props, 'run' | 'onMove'> & { reado
       <ol className="small">
         {attempts.map((attempt) => (
           <li key={attempt.seq} className="flex gap-2">
-            <button type="button" className="link" onClick={() => onMove(attempt.seq)}>
+            <button type="button" className="link" onClick={() => onMove(attempt.seq, 'jump')}>
               seq {attempt.seq}
             </button>
             <span>attempt {attempt.attempt}</span>
@@ -109,12 +114,8 @@ function Call({
     ['Receipt', step.receipt ?? undefined],
     ['Model', step.model ?? undefined],
     ['API', step.api ?? undefined],
-    [
-      'Tokens',
-      step.usage
-        ? `${step.usage.inputTokens ?? 0} in, ${step.usage.outputTokens ?? 0} out, ${dollars(step.usage.costMicroUsd ?? 0)}`
-        : undefined,
-    ],
+    ['Tokens', stepTokens(step.usage)],
+    ['Cost', step.usage?.costMicroUsd === undefined ? undefined : dollars(step.usage.costMicroUsd)],
     ['Safe point before', safe && `checkpoint ${safe.n}, ${safe.name}`],
     [
       'Executions',
@@ -199,18 +200,26 @@ function Values({ run, step, note }: Pick<Props, 'run'> & { readonly step: StepR
   );
 }
 
-export function StepTab({ run, step, seq, checkpoints, onMove }: Props) {
+/** What the person, the console or the run did at the cursor comes first; what the step's own events say stands below. */
+const isOfStep = (event: RunEvent) => event.kind.startsWith('step.');
+
+export function StepTab({ run, step, event, seq, checkpoints, onMove }: Props) {
+  const other = event !== undefined && !isOfStep(event) && <EventSection event={event} />;
   if (!step)
     return (
-      <EmptyNote title="No step has begun here">
-        Move the cursor forward, or choose a step in the timeline.
-      </EmptyNote>
+      <>
+        {other}
+        <EmptyNote title="No step has begun here">
+          Move the cursor forward, or choose a step in the timeline.
+        </EmptyNote>
+      </>
     );
   const then = statusAt(step, seq);
   const effectful = step.effect === 'external' || step.effect === 'idempotent';
   const fromRecord = step.status === 'reused' || step.status === 'skipped';
   return (
     <>
+      {other}
       <header className="inspector-head">
         <div className="line">
           <Glyph name={kindGlyph[step.kind]} />
@@ -230,7 +239,7 @@ export function StepTab({ run, step, seq, checkpoints, onMove }: Props) {
           <span className="nowrap">attempt {step.attempt}</span>
         </div>
         {then !== step.status && then === 'running' && (
-          <p className="small third mt-1">At the cursor it was still running; below is what it came to.</p>
+          <p className="small third mt-1">At the cursor it had not ended; below is what it came to.</p>
         )}
         {!step.inForce && (
           <p className="small second mt-1">Left behind by a rewind: kept in history, answers nothing.</p>
@@ -278,6 +287,12 @@ export function StepTab({ run, step, seq, checkpoints, onMove }: Props) {
       )}
       <Attempts run={run} step={step} onMove={onMove} />
       <Values run={run} step={step} note={effectful && !fromRecord ? ', recorded before the call' : ''} />
+      {event !== undefined && isOfStep(event) && (
+        <details className="event-fold">
+          <summary className="small second">The event at the cursor</summary>
+          <EventSection event={event} />
+        </details>
+      )}
     </>
   );
 }

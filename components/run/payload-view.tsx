@@ -46,6 +46,9 @@ function Loaded({
     );
   return (
     <>
+      {codec === 'bytes' && text.includes('\ufffd') && (
+        <p className="small second">Bytes, not all of them text: each � stands for some that are not.</p>
+      )}
       <LongPlainText text={text} label={label} />
       {codec === 'json' && !asTree && (
         <Button size="small" kind="quiet" onPress={() => setAsTree(true)}>

@@ -5,13 +5,15 @@ import { DropdownMenu } from 'radix-ui';
 import { Fragment, memo, useState } from 'react';
 import { toast } from 'sonner';
 import { Button, ButtonLink } from '@/components/ui/button';
-import { dollars, duration, plural, short } from '@/components/ui/format';
+import { duration, plural } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { Badge } from '@/components/ui/mark';
 import { Ago } from '@/components/ui/time';
 import { apiUrl, runPath } from '@/lib/client/api';
 import type { RunAction, RunSummary } from '@/lib/client/api-types';
 import { planHref, type planModes, runHref } from '@/lib/client/url-state';
+import { costWords } from './cost-words';
+import type { CursorPoint } from './cursor-point';
 import { OrderDialog } from './order-dialog';
 import { badgeView, phaseWord, runStatusView } from './views';
 
@@ -20,7 +22,7 @@ const why = (run: RunSummary, action: RunAction): string | undefined =>
 
 function Facts({ run }: { readonly run: RunSummary }) {
   const { parent, children } = run.lineage;
-  const tokens = run.cost.inputTokens + run.cost.outputTokens;
+  const cost = costWords(run.cost);
   return (
     <div className="facts">
       <span>
@@ -46,7 +48,7 @@ function Facts({ run }: { readonly run: RunSummary }) {
               </Link>
             </Fragment>
           ))}
-          {children.length > 2 && ` and ${children.length - 2} more`}
+          {run.lineage.childCount > 2 && ` and ${run.lineage.childCount - 2} more`}
         </span>
       )}
       <span>
@@ -61,9 +63,7 @@ function Facts({ run }: { readonly run: RunSummary }) {
       {run.startedAt !== null && (
         <span>{duration(Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(run.startedAt))}</span>
       )}
-      <span>
-        {short(tokens)} tokens, {dollars(run.cost.costMicroUsd)}
-      </span>
+      {cost !== undefined && <span>{cost}</span>}
       <span>{run.holder ? `held by ${run.holder.workerId}` : 'lease free'}</span>
       {run.line > 0 && <span>{plural(run.line, 'rewind')}</span>}
       {run.tags.length > 0 && <span>tagged {run.tags.join(', ')}</span>}
@@ -71,17 +71,28 @@ function Facts({ run }: { readonly run: RunSummary }) {
   );
 }
 
+/** Link of an order from the cursor, or why there is none. */
+const fromCursor = (run: RunSummary, mode: 'fork' | 'rewind', point: CursorPoint) => ({
+  href: planHref(run.id, mode, 'from' in point ? point.from : undefined),
+  reason: why(run, mode) ?? ('reason' in point ? point.reason : undefined),
+});
+
 function More({
   run,
-  seqKey,
+  rewindPoint,
   onOrder,
 }: {
   readonly run: RunSummary;
-  readonly seqKey: string | undefined;
+  readonly rewindPoint: CursorPoint;
   readonly onOrder: (order: 'pause' | 'cancel') => void;
 }) {
-  const item = (action: RunAction, word: string, act: () => void) => {
-    const reason = why(run, action);
+  const rewind = fromCursor(run, 'rewind', rewindPoint);
+  const item = (
+    action: RunAction,
+    word: string,
+    act: () => void,
+    reason: string | undefined = why(run, action),
+  ) => {
     return (
       <DropdownMenu.Item
         key={action}
@@ -105,12 +116,12 @@ function More({
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
-          {why(run, 'rewind') === undefined ? (
+          {rewind.reason === undefined ? (
             <DropdownMenu.Item asChild>
-              <Link href={planHref(run.id, 'rewind', seqKey)}>Rewind…</Link>
+              <Link href={rewind.href}>Rewind…</Link>
             </DropdownMenu.Item>
           ) : (
-            item('rewind', 'Rewind…', () => undefined)
+            item('rewind', 'Rewind…', () => undefined, rewind.reason)
           )}
           {item('pause', 'Pause…', () => onOrder('pause'))}
           {item('cancel', 'Cancel the run…', () => onOrder('cancel'))}
@@ -134,17 +145,24 @@ const primaryWord = (run: RunSummary): string => {
 
 export const RunHeader = memo(function RunHeader({
   run,
-  seqKey,
+  forkPoint,
+  rewindPoint,
 }: {
   readonly run: RunSummary;
-  readonly seqKey: string | undefined;
+  readonly forkPoint: CursorPoint;
+  readonly rewindPoint: CursorPoint;
 }) {
   const [order, setOrder] = useState<'pause' | 'cancel' | undefined>(undefined);
   const href = (mode: (typeof planModes)[number], from?: string) => planHref(run.id, mode, from);
   const resumes = run.next !== null && run.next.action !== 'replay' && run.next.action !== 'answer';
   const copy = async () => {
-    await navigator.clipboard.writeText(run.id);
-    toast.success('The run id was copied');
+    try {
+      await navigator.clipboard.writeText(run.id);
+      toast.success('The run id was copied');
+    } catch {
+      // No leave to write there, or no secure context: the id stands beside the button, to be selected.
+      toast.error('The browser does not let this page copy; select the run id by hand');
+    }
   };
   return (
     <header className="run-head">
@@ -179,7 +197,7 @@ export const RunHeader = memo(function RunHeader({
         <Facts run={run} />
       </div>
       {run.next && (
-        <div className="next-action hide-narrow" title={run.next.sentence}>
+        <div className="next-action" title={run.next.sentence}>
           <b>Safest next</b>
           <span className="sentence">{run.next.sentence}</span>
         </div>
@@ -187,8 +205,7 @@ export const RunHeader = memo(function RunHeader({
       <ButtonLink
         size="large"
         glyph="fork"
-        href={href('fork', seqKey)}
-        reason={why(run, 'fork')}
+        {...fromCursor(run, 'fork', forkPoint)}
         title="Fork from the cursor (B)"
       >
         Fork
@@ -213,7 +230,7 @@ export const RunHeader = memo(function RunHeader({
       >
         {primaryWord(run)}
       </ButtonLink>
-      <More run={run} seqKey={seqKey} onOrder={setOrder} />
+      <More run={run} rewindPoint={rewindPoint} onOrder={setOrder} />
       {order && <OrderDialog run={run} mode={order} onClose={() => setOrder(undefined)} />}
     </header>
   );

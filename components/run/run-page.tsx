@@ -4,16 +4,20 @@ import { useQuery } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useQueryStates } from 'nuqs';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { Button } from '@/components/ui/button';
+import { whole as wholeNumber } from '@/components/ui/format';
 import { useHotkeys } from '@/components/ui/hotkeys';
+import { PaneBoundary } from '@/components/ui/pane-boundary';
 import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { type ApiProblem, problemOf } from '@/lib/client/api';
 import type { RunSummary } from '@/lib/client/api-types';
-import { bucketsQuery, checkpointsQuery, graphQuery, stepsQuery } from '@/lib/client/run-queries';
+import { bucketsQuery, checkpointsQuery, graphQuery, stepsQuery, stopsQuery } from '@/lib/client/run-queries';
 import { inspectorTabs, planHref, runParams } from '@/lib/client/url-state';
+import { cursorPoint } from './cursor-point';
 import { entryBefore } from './graph/to-graph';
 import { Inspector } from './inspector';
+import { LastOrder } from './last-order';
 import { neighbour, nextStop, stopsOf } from './moves';
 import { NotLive } from './not-live';
 import { AnswerRefusal, QuestionPanel } from './question-panel';
@@ -23,7 +27,7 @@ import { bucketBars, eventBars } from './scrubber-bars';
 import { Situation } from './situation';
 import { TreePane } from './tree-pane';
 import { stepAt } from './tree-rows';
-import { useCursor, useRun, useRunLive, useSettled, WHOLE_RUN } from './use-run';
+import { type Move, useCursor, usePaced, useRun, useRunLive, WHOLE_RUN } from './use-run';
 
 /** React Flow comes after the first rows. */
 const GraphPane = dynamic(() => import('./graph/graph-pane').then((module) => module.GraphPane), {
@@ -39,7 +43,7 @@ const GraphPane = dynamic(() => import('./graph/graph-pane').then((module) => mo
 
 const PLAY_MS = 220;
 const BUCKETS = 300;
-const SETTLE_MS = 120;
+const PACE_MS = 120;
 const NONE: readonly never[] = [];
 
 export function RunPage({ runId }: { readonly runId: string }) {
@@ -79,24 +83,32 @@ function Instrument({ run }: { readonly run: RunSummary }) {
   const live = useRunLive(run.id, run.headSeq, asked);
   const { headSeq } = live;
   const { at, following, move } = useCursor(headSeq);
-  const settled = useSettled(at, SETTLE_MS);
+  const settled = usePaced(at, PACE_MS);
   const [refused, setRefused] = useState<ApiProblem | undefined>(undefined);
 
-  const steps = useQuery(stepsQuery(run.id, run.line));
-  const checkpoints = useQuery(checkpointsQuery(run.id));
+  const steps = useQuery(stepsQuery(run));
+  const checkpoints = useQuery(checkpointsQuery(run));
   const whole = useQuery(graphQuery(run.id, run.headSeq));
   const graph = useQuery(graphQuery(run.id, settled));
-  const buckets = useQuery({ ...bucketsQuery(run.id, BUCKETS, run.headSeq), enabled: headSeq > WHOLE_RUN });
+  const buckets = useQuery({ ...bucketsQuery(run.id, BUCKETS), enabled: headSeq > WHOLE_RUN });
+  const stops = useQuery(stopsQuery(run.id));
   const stepRows = steps.data?.items ?? NONE;
   const checkpointRows = checkpoints.data?.items ?? NONE;
   const visits = whole.data?.visits ?? NONE;
 
-  const stops = useMemo(() => stopsOf(stepRows, checkpointRows), [stepRows, checkpointRows]);
+  const places = useMemo(() => stopsOf(stepRows, checkpointRows), [stepRows, checkpointRows]);
   const bars = useMemo(
     () => (headSeq <= WHOLE_RUN ? eventBars(live.events) : bucketBars(buckets.data?.items ?? NONE)),
     [headSeq, live.events, buckets.data],
   );
   const step = useMemo(() => stepAt(stepRows, at), [stepRows, at]);
+  const missing = [
+    { what: 'The checkpoints', read: checkpoints },
+    { what: 'Where the run stopped before', read: stops },
+    { what: 'The events of the scrubber', read: buckets },
+  ]
+    .filter(({ read }) => read.isError)
+    .map(({ what, read }) => ({ what, error: read.error, again: () => void read.refetch() }))[0];
   const { playing, play } = usePlay(at, headSeq, move);
 
   // Read when a state is pressed, so that the graph is not drawn anew for each move.
@@ -106,29 +118,39 @@ function Instrument({ run }: { readonly run: RunSummary }) {
   });
   const enter = useCallback((entries: readonly number[]) => {
     const entry = entryBefore(entries, newest.current.at);
-    if (entry !== undefined) newest.current.move(entry);
+    if (entry !== undefined) newest.current.move(entry, 'jump');
   }, []);
 
   const jump = (seqs: readonly number[]) => {
     const to = nextStop(seqs, at);
-    if (to !== undefined) move(to);
+    if (to !== undefined) move(to, 'jump');
   };
   const go = (action: 'resume' | 'fork' | 'replay', from?: string) => {
     if (run.actions[action].possible) router.push(planHref(run.id, action, from));
   };
-  const seqKey = step === undefined || !step.inForce ? undefined : `step:${step.stepKey}`;
+  const here = { seq: at, step, steps: steps.data?.items, checkpoints: checkpoints.data?.items };
+  const forkPoint = cursorPoint('fork', here);
+  const rewindPoint = cursorPoint('rewind', here);
   useHotkeys([
-    { key: 'ArrowLeft', what: 'one event back', run: () => move(at - 1) },
-    { key: 'ArrowRight', what: 'one event forward', run: () => move(at + 1) },
-    { key: 'Shift+ArrowLeft', what: 'one step back', run: () => move(neighbour(stops.steps, at, -1)) },
-    { key: 'Shift+ArrowRight', what: 'one step forward', run: () => move(neighbour(stops.steps, at, 1)) },
-    { key: 'Home', what: 'first event', run: () => move(1) },
-    { key: 'End', what: 'newest event', run: () => move(null) },
-    { key: 'c', what: 'next checkpoint', run: () => jump(stops.checkpoints) },
-    { key: 'e', what: 'next effect', run: () => jump(stops.effects) },
+    { key: 'ArrowLeft', what: 'one event back', run: () => move(at - 1, 'slide') },
+    { key: 'ArrowRight', what: 'one event forward', run: () => move(at + 1, 'slide') },
+    {
+      key: 'Shift+ArrowLeft',
+      what: 'one step back',
+      run: () => move(neighbour(places.steps, at, -1), 'slide'),
+    },
+    {
+      key: 'Shift+ArrowRight',
+      what: 'one step forward',
+      run: () => move(neighbour(places.steps, at, 1), 'slide'),
+    },
+    { key: 'Home', what: 'first event', run: () => move(1, 'jump') },
+    { key: 'End', what: 'newest event', run: () => move(null, 'jump') },
+    { key: 'c', what: 'next checkpoint', run: () => jump(places.checkpoints) },
+    { key: 'e', what: 'next effect', run: () => jump(places.effects) },
     { key: ' ', what: 'play', run: play },
     { key: 'r', what: 'plan a resume', run: () => go('resume', run.next?.from ?? undefined) },
-    { key: 'b', what: 'fork from the cursor', run: () => go('fork', seqKey) },
+    { key: 'b', what: 'fork from the cursor', run: () => 'from' in forkPoint && go('fork', forkPoint.from) },
     { key: 'p', what: 'replay', run: () => go('replay', 'start') },
     { key: 'Escape', what: 'up one level', run: () => router.push('/runs') },
     ...inspectorTabs.map((tab, n) => ({ key: String(n + 1), what: tab, run: () => void setParams({ tab }) })),
@@ -136,9 +158,15 @@ function Instrument({ run }: { readonly run: RunSummary }) {
 
   return (
     <main className="page">
-      <RunHeader run={run} seqKey={seqKey} />
+      <RunHeader run={run} forkPoint={forkPoint} rewindPoint={rewindPoint} />
       <NotLive liveness={live.liveness} />
       <Situation run={run} />
+      <LastOrder runId={run.id} />
+      {asked !== null && asked > headSeq && (
+        <div className="notice" data-tone="attention" role="status">
+          There is no event {wholeNumber(asked)} yet: the run has {wholeNumber(headSeq)}. The newest is shown.
+        </div>
+      )}
       {refused && <AnswerRefusal problem={refused} onClose={() => setRefused(undefined)} />}
       {run.questions
         .filter((question) => question.status === 'open' && question.inForce)
@@ -146,32 +174,55 @@ function Instrument({ run }: { readonly run: RunSummary }) {
           <QuestionPanel key={question.questionId} run={run} question={question} onRefused={setRefused} />
         ))}
       <div className="instrument">
-        <TreePane
-          run={run}
-          steps={steps.data?.items}
-          total={steps.data?.total ?? 0}
-          visits={visits}
-          checkpoints={checkpointRows}
-          seq={at}
-          onMove={move}
-        />
+        <PaneBoundary name="Timeline">
+          <TreePane
+            run={run}
+            steps={steps.data?.items}
+            total={steps.data?.total ?? 0}
+            visits={visits}
+            checkpoints={checkpointRows}
+            stops={stops.data ?? NONE}
+            problem={
+              steps.isError
+                ? { detail: problemOf(steps.error).detail, again: () => void steps.refetch() }
+                : undefined
+            }
+            seq={at}
+            onMove={move}
+          />
+        </PaneBoundary>
         <div className="splitter" aria-hidden="true" />
-        <GraphPane
-          atCursor={graph.data}
-          whole={whole.data}
-          error={whole.isError ? problemOf(whole.error).detail : undefined}
-          onEnter={enter}
-        />
+        <PaneBoundary name="Machine">
+          <GraphPane
+            atCursor={graph.data}
+            whole={whole.data}
+            errors={{
+              atCursor: graph.isError ? problemOf(graph.error).detail : undefined,
+              whole: whole.isError ? problemOf(whole.error).detail : undefined,
+            }}
+            onEnter={enter}
+          />
+        </PaneBoundary>
         <div className="splitter" aria-hidden="true" />
-        <Inspector
-          run={run}
-          step={step}
-          seq={at}
-          settled={settled}
-          checkpoints={checkpointRows}
-          onMove={move}
-        />
+        <PaneBoundary name="Inspector">
+          <Inspector
+            run={run}
+            step={step}
+            event={live.eventAt(at)}
+            seq={at}
+            settled={settled}
+            checkpoints={checkpointRows}
+            onMove={move}
+          />
+        </PaneBoundary>
       </div>
+      {missing && (
+        <ProblemNote title={`${missing.what} could not be read`} detail={problemOf(missing.error).detail}>
+          <Button size="small" onPress={missing.again}>
+            Try again
+          </Button>
+        </ProblemNote>
+      )}
       <Scrubber
         run={run}
         headSeq={headSeq}
@@ -191,19 +242,22 @@ function Instrument({ run }: { readonly run: RunSummary }) {
 }
 
 /** Walks the cursor event by event to the head; pressed at the head, it starts over. */
-function usePlay(at: number, headSeq: number, move: (to: number | null) => void) {
+function usePlay(at: number, headSeq: number, move: Move) {
   const [wanted, setPlaying] = useState(false);
   const playing = wanted && at < headSeq;
+  // The head of a live run moves faster than the cursor does: that must not begin the wait anew.
+  const advance = useEffectEvent(() => {
+    if (at + 1 >= headSeq) setPlaying(false);
+    move(at + 1, 'slide');
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: one wait for each place of the cursor
   useEffect(() => {
     if (!playing) return;
-    const timer = setTimeout(() => {
-      if (at + 1 >= headSeq) setPlaying(false);
-      move(at + 1);
-    }, PLAY_MS);
+    const timer = setTimeout(advance, PLAY_MS);
     return () => clearTimeout(timer);
-  }, [playing, at, headSeq, move]);
+  }, [playing, at]);
   const play = () => {
-    if (!playing && at >= headSeq) move(1);
+    if (!playing && at >= headSeq) move(1, 'jump');
     setPlaying(!playing);
   };
   return { playing, play };

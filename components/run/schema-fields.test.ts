@@ -8,10 +8,27 @@ const approval = {
 };
 
 describe('forms from a schema', () => {
-  it('takes the one yes or no as the verdict', () => {
-    expect(verdictField(fieldsOf(approval))?.name).toBe('approved');
-    expect(verdictField(fieldsOf({ type: 'boolean' }))?.name).toBe('');
-    expect(verdictField(fieldsOf({ type: 'string' }))).toBeUndefined();
+  const yesNo = { type: 'boolean' };
+  const object = (properties: object, required: readonly string[]) => ({
+    type: 'object',
+    properties,
+    required,
+  });
+  it.each([
+    ['approved', approval],
+    ['approve', object({ approve: yesNo }, ['approve'])],
+    [undefined, object({ deny: yesNo }, ['deny'])],
+    [undefined, object({ approved: yesNo }, [])],
+    [undefined, object({ approved: yesNo, notify: yesNo }, ['approved', 'notify'])],
+    [undefined, object({ decision: { enum: ['approve', 'reject'] }, notify: yesNo }, ['decision', 'notify'])],
+    [undefined, object({ approved: yesNo, route: { enum: ['a', 'b'] } }, ['approved'])],
+    [undefined, object({ approved: { enum: [true, false] } }, ['approved'])],
+    [undefined, object({ approved: { type: 'string' } }, ['approved'])],
+    [undefined, yesNo],
+    [undefined, { type: 'string' }],
+    [undefined, undefined],
+  ] as const)('puts Approve and Reject on %s of %j', (name, schema) => {
+    expect(verdictField(fieldsOf(schema))?.name).toBe(name);
   });
 
   it('gives the value of the form, without what was left empty', () => {

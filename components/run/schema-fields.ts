@@ -73,10 +73,16 @@ export function fieldsOf(schema: unknown, known: Readonly<Record<string, unknown
   );
 }
 
-/** The one yes or no that the answer hangs on, where there is exactly one. */
+/**
+ * The field that “Approve” and “Reject” stand for: one that says so itself, is needed, and has no other decision beside
+ * it. Of any other yes or no it is not known which of them approves.
+ */
 export function verdictField(fields: readonly Field[]): Field | undefined {
-  const yesNo = fields.filter((field) => field.kind === 'boolean');
-  return yesNo.length === 1 ? yesNo[0] : undefined;
+  const decisions = fields.filter((field) => field.kind === 'boolean' || field.kind === 'choice');
+  const [only] = decisions;
+  return decisions.length === 1 && only?.kind === 'boolean' && only.required && /^approved?$/i.test(only.name)
+    ? only
+    : undefined;
 }
 
 export interface FieldProblem {

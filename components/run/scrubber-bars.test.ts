@@ -1,9 +1,29 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { neighbour, nextStop } from './moves';
-import { bucketBars, lookOf, positionOf, seqAtPosition, spaced, ticks } from './scrubber-bars';
+import { bucketBars, keyMove, lookOf, positionOf, seqAtPosition, spaced, ticks } from './scrubber-bars';
 
 describe('the scrubber', () => {
+  it('takes the keys of a slider, stays on its track, and leaves other keys alone', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100_000 }), fc.nat(), (headSeq, n) => {
+        const seq = (n % headSeq) + 1;
+        const moved = ['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown'].map(
+          (key) => keyMove(key, seq, headSeq) ?? 0,
+        );
+        expect(moved.every((to) => to >= 1 && to <= headSeq)).toBe(true);
+        const [up = 0, down = 0, pageUp = 0, pageDown = 0] = moved;
+        expect(pageDown <= down && down <= seq && seq <= up && up <= pageUp).toBe(true);
+      }),
+    );
+    expect([
+      keyMove('ArrowUp', 5, 9),
+      keyMove('ArrowDown', 5, 9),
+      keyMove('a', 5, 9),
+      keyMove('End', 5, 9),
+    ]).toEqual([6, 4, undefined, undefined]);
+  });
+
   it('puts the cursor back on the seq whose middle was pressed', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100_000 }), fc.nat(), (headSeq, n) => {

@@ -79,3 +79,11 @@ export function spaced<Item extends { readonly seq: number }>(
     return true;
   });
 }
+
+/** Where a key takes the cursor while the slider has the focus; undefined for keys that are not the slider's. */
+export function keyMove(key: string, seq: number, headSeq: number): number | undefined {
+  const page = Math.max(10, Math.round(headSeq / 20));
+  const by: Readonly<Record<string, number>> = { ArrowUp: 1, ArrowDown: -1, PageUp: page, PageDown: -page };
+  const move = by[key];
+  return move === undefined ? undefined : Math.max(1, Math.min(headSeq, seq + move));
+}

@@ -7,7 +7,8 @@ import { Glyph, type GlyphName } from '@/components/ui/glyph';
 import type { Tone } from '@/components/ui/mark';
 import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
 import type { RunEvent } from '@/lib/core/events/run-event';
-import { type Bar, positionOf, seqAtPosition, spaced, ticks } from './scrubber-bars';
+import { type Bar, keyMove, positionOf, seqAtPosition, spaced, ticks } from './scrubber-bars';
+import type { Move } from './use-run';
 
 interface Props {
   readonly run: RunSummary;
@@ -19,7 +20,7 @@ interface Props {
   readonly steps: readonly StepRow[];
   readonly checkpoints: readonly CheckpointRow[];
   readonly visits: readonly GraphAt['visits'][number][];
-  readonly onMove: (seq: number) => void;
+  readonly onMove: Move;
   readonly playing: boolean;
   readonly onPlay: () => void;
 }
@@ -114,9 +115,10 @@ const Lanes = memo(function Lanes({ run, headSeq, bars, steps, checkpoints, visi
           overflow="visible"
           aria-hidden="true"
           className="diamond"
+          data-left={checkpoint.inForce ? undefined : ''}
         >
           <path d="M0 -5 5 0 0 5 -5 0z" fill="currentColor">
-            <title>{`Checkpoint ${checkpoint.n}, ${checkpoint.name}`}</title>
+            <title>{`Checkpoint ${checkpoint.n}, ${checkpoint.name}${checkpoint.inForce ? '' : ', left behind by a rewind'}`}</title>
           </path>
           {checkpoints.length <= 40 && (
             <text x={-9} y={4} textAnchor="end">
@@ -149,10 +151,10 @@ export function Scrubber(props: Props) {
   const { headSeq, seq, onMove, event, run } = props;
   const track = useRef<HTMLDivElement>(null);
   const [dragging, setDragging] = useState(false);
-  const place = (clientX: number) => {
+  const place = (clientX: number, how: 'jump' | 'slide') => {
     const box = track.current?.getBoundingClientRect();
     if (!box || headSeq === 0) return;
-    onMove(seqAtPosition(Math.max(0, Math.min(0.9999, (clientX - box.left) / box.width)), headSeq));
+    onMove(seqAtPosition(Math.max(0, Math.min(0.9999, (clientX - box.left) / box.width)), headSeq), how);
   };
   // While dragging, the pointer belongs to the track wherever it goes.
   useEffect(() => {
@@ -175,7 +177,7 @@ export function Scrubber(props: Props) {
           glyph="to-start"
           label="First event"
           title="First event (Home)"
-          onPress={() => onMove(1)}
+          onPress={() => onMove(1, 'jump')}
         />
         <Button
           kind="quiet"
@@ -183,7 +185,7 @@ export function Scrubber(props: Props) {
           glyph="event-back"
           label="One event back"
           title="One event back (←)"
-          onPress={() => onMove(seq - 1)}
+          onPress={() => onMove(seq - 1, 'slide')}
         />
         <Button
           size="small"
@@ -198,7 +200,7 @@ export function Scrubber(props: Props) {
           glyph="event-fwd"
           label="One event forward"
           title="One event forward (→)"
-          onPress={() => onMove(seq + 1)}
+          onPress={() => onMove(seq + 1, 'slide')}
         />
         <Button
           kind="quiet"
@@ -206,7 +208,7 @@ export function Scrubber(props: Props) {
           glyph="to-end"
           label="Newest event"
           title="Newest event (End)"
-          onPress={() => onMove(headSeq)}
+          onPress={() => onMove(null, 'jump')}
         />
         <div className="readout">
           <span>
@@ -262,9 +264,15 @@ export function Scrubber(props: Props) {
             if (down.button !== 0) return;
             down.currentTarget.setPointerCapture(down.pointerId);
             setDragging(true);
-            place(down.clientX);
+            place(down.clientX, 'jump');
           }}
-          onPointerMove={(move) => dragging && place(move.clientX)}
+          onPointerMove={(move) => dragging && place(move.clientX, 'slide')}
+          onKeyDown={(down) => {
+            const to = keyMove(down.key, seq, headSeq);
+            if (to === undefined || down.shiftKey || down.metaKey || down.ctrlKey || down.altKey) return;
+            down.preventDefault();
+            onMove(to, 'slide');
+          }}
         >
           <svg className="rail" aria-hidden="true">
             <Lanes

@@ -1,19 +1,24 @@
 'use client';
 
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { memo, type ReactNode } from 'react';
+import { OrderNote } from '@/components/resume/order-note';
 import { Button, ButtonLink } from '@/components/ui/button';
-import { clock, plural } from '@/components/ui/format';
+import { moment, plural, seen } from '@/components/ui/format';
 import { Glyph, type GlyphName } from '@/components/ui/glyph';
 import type { Tone } from '@/components/ui/mark';
 import { ProblemNote } from '@/components/ui/problem-note';
 import { useNow } from '@/components/ui/time';
 import { orThrow, problemOf } from '@/lib/client/api';
 import type { EffectRow, RunSummary } from '@/lib/client/api-types';
-import { newCommandId, sendCommand } from '@/lib/client/plan-queries';
+import { endedOrderQuery, verificationQuery } from '@/lib/client/order-events';
 import { effectsQuery, readEvents, runKeys } from '@/lib/client/run-queries';
 import { planHref } from '@/lib/client/url-state';
+import { useOrder } from '@/lib/client/use-order';
+import { useHasWorker } from '@/lib/client/workers';
 import { PayloadView } from './payload-view';
+import { orderStanding, restWords } from './run-words';
+import { runStatusView } from './views';
 
 function Strip({
   tone,
@@ -38,21 +43,6 @@ function Strip({
   );
 }
 
-/** Sends a verify order for one effect; the answer arrives as an event. */
-export function useVerify(runId: string) {
-  return useMutation({
-    mutationFn: async (effect: Pick<EffectRow, 'stepKey'>) =>
-      orThrow(
-        await sendCommand(runId, {
-          mode: 'verify',
-          commandId: newCommandId(),
-          reason: '',
-          stepKey: effect.stepKey,
-        }),
-      ),
-  });
-}
-
 const interruptionWords = (run: RunSummary): string => {
   const { interruption } = run;
   if (!interruption) return '';
@@ -61,7 +51,9 @@ const interruptionWords = (run: RunSummary): string => {
     case 'lease-lapsed':
       return `${worker} was lost: its lease lapsed at seq ${interruption.seq}.`;
     case 'hand-over':
-      return `${worker} handed the run over when it was stopped.`;
+      return `${worker} gave the run back at seq ${interruption.seq}.`;
+    case 'order-refused':
+      return 'The order was refused at its claim: the plan had changed. Nothing of it was begun.';
     default:
       return 'The trace ends here, without an outcome.';
   }
@@ -74,53 +66,132 @@ function pauseWords(before: string): string {
   return `It stopped before ${kind === '' ? before : `${kind} ${name}`}, which its plan did not allow.`;
 }
 
-function DoubtStrip({ run, effects }: { readonly run: RunSummary; readonly effects: readonly EffectRow[] }) {
+/** Doubts that get a strip of their own; the plan has all of them. */
+const STRIPS = 3;
+/** A run whose stream this page does not hear is looked at again so often. */
+const ELSEWHERE_MS = 3_000;
+
+/** What asking the provider has come to so far. */
+function useAsking(run: RunSummary, effect: EffectRow) {
+  const order = useOrder(run.id, `verify ${effect.stepKey} ${effect.intentSeq}`);
+  const { data } = useQuery({
+    ...verificationQuery(run.id, effect),
+    refetchInterval: effect.runId === run.id ? false : ELSEWHERE_MS,
+  });
+  const { answer, waits, ended } = data ?? {};
+  const words =
+    waits !== undefined
+      ? 'The provider was asked; there is no answer yet.'
+      : ended !== undefined
+        ? `The question to the provider was ${ended.outcome}${ended.detail === undefined ? '' : `: ${ended.detail}`}.`
+        : answer?.outcome === 'unknown'
+          ? `The provider gave no definite answer, ${moment(answer.at)}.`
+          : answer?.outcome === 'did-not-happen'
+            ? `The provider did not find it, ${moment(answer.at)}.`
+            : undefined;
+  const cannot = !effect.verifiable
+    ? 'This tool has no probe'
+    : effect.runId === run.id && !run.actions.verify.possible
+      ? (run.actions.verify.reason ?? 'Not possible now')
+      : undefined;
+  const reason = cannot ?? order.lock ?? (waits === undefined ? undefined : 'Asked; waits for the answer');
+  return { order, words, reason, again: answer !== undefined || ended !== undefined };
+}
+
+function DoubtStrip({
+  run,
+  effect,
+  first,
+  children,
+}: {
+  readonly run: RunSummary;
+  readonly effect: EffectRow;
+  /** The keys and links that stand for all of them. */
+  readonly first: boolean;
+  readonly children: ReactNode;
+}) {
   const now = useNow();
-  const verify = useVerify(run.id);
-  const doubts = effects.filter((effect) => effect.status === 'in-doubt');
-  const first = doubts[0];
-  if (!first) return null;
-  const reason = run.actions.verify.possible
-    ? first.verifiable
-      ? undefined
-      : 'This tool has no probe'
-    : (run.actions.verify.reason ?? 'Not possible now');
+  const { order, words, reason, again } = useAsking(run, effect);
+  const counts = effect.askAgainAt === null ? undefined : Date.parse(effect.askAgainAt);
   return (
     <>
       <Strip
         tone="attention"
         glyph="s-doubt"
-        label="Effects in doubt"
+        label={first ? 'Effects in doubt' : `${effect.name} in doubt`}
         actions={
           <>
-            {first.askAgainAt !== null && Date.parse(first.askAgainAt) > now && now > 0 && (
-              <span className="small second nowrap hide-narrow">
-                a “not found” counts from {clock(Date.parse(first.askAgainAt)).slice(0, 8)} UTC
-              </span>
-            )}
             <Button
               size="small"
               glyph="probe"
-              reason={verify.isPending || verify.isSuccess ? 'Asked; the answer will appear here' : reason}
-              onPress={() => verify.mutate(first)}
+              reason={reason}
+              onPress={() =>
+                order.give({ mode: 'verify', reason: '', stepKey: effect.stepKey }, 'Ask the provider')
+              }
             >
-              Ask the provider
+              {again ? 'Ask again' : 'Ask the provider'}
             </Button>
-            <ButtonLink size="small" href={planHref(run.id, 'resume')}>
-              Decide…
-            </ButtonLink>
+            {first && (
+              <ButtonLink size="small" href={planHref(run.id, 'resume')}>
+                Decide…
+              </ButtonLink>
+            )}
           </>
         }
       >
-        <strong>{plural(doubts.length, 'effect')} in doubt.</strong>{' '}
-        {run.status === 'interrupted' && interruptionWords(run)} Whether <code>{first.name}</code> happened is
-        not known. <InForce effects={effects} />
+        {children} Whether <code title={effect.stepKey}>{effect.name}</code> happened is not known.{' '}
+        {words !== undefined && <span role="status">{words} </span>}
+        {counts !== undefined && counts > now && now > 0 && (
+          <span className="second">A “not found” counts from {moment(counts)}.</span>
+        )}
       </Strip>
-      {verify.isError && (
-        <ProblemNote title={problemOf(verify.error).title} detail={problemOf(verify.error).detail} />
-      )}
+      {(order.unanswered || order.problem) && <OrderNote order={order} />}
     </>
   );
+}
+
+function DoubtStrips({
+  run,
+  effects,
+}: {
+  readonly run: RunSummary;
+  /** Undefined while the ledger is not loaded. */
+  readonly effects: readonly EffectRow[] | undefined;
+}) {
+  const doubts = (effects ?? []).filter((effect) => effect.status === 'in-doubt');
+  const head = (
+    <>
+      <strong>{plural(run.effectsInDoubt, 'effect')} in doubt.</strong>{' '}
+      {run.status === 'interrupted' && interruptionWords(run)}
+    </>
+  );
+  if (doubts.length === 0)
+    return (
+      <Strip
+        tone="attention"
+        glyph="s-doubt"
+        label="Effects in doubt"
+        actions={
+          <ButtonLink size="small" href={planHref(run.id, 'resume')}>
+            Decide…
+          </ButtonLink>
+        }
+      >
+        {head}
+      </Strip>
+    );
+  return doubts.slice(0, STRIPS).map((effect, n) => (
+    <DoubtStrip key={`${effect.stepKey} ${effect.intentSeq}`} run={run} effect={effect} first={n === 0}>
+      {n === 0 && (
+        <>
+          {head} <InForce effects={effects ?? []} />
+          {doubts.length > STRIPS && (
+            <span className="second"> {doubts.length - STRIPS} more stand in the plan.</span>
+          )}
+        </>
+      )}
+    </DoubtStrip>
+  ));
 }
 
 /** What was done outside and stays so, whatever is ordered next. */
@@ -147,7 +218,8 @@ function FailureStrip({
     <Strip tone="bad" glyph="s-failed" label="What happened">
       <strong>Failed{failure.stepKey === null ? '' : ' in '}</strong>
       {failure.stepKey !== null && <code>{failure.stepKey}</code>}
-      <strong>.</strong> {failure.error.type}: {failure.error.message} <InForce effects={effects} />
+      <strong>.</strong> {seen(`${failure.error.type}: ${failure.error.message}`)}{' '}
+      <InForce effects={effects} />
     </Strip>
   );
 }
@@ -193,40 +265,61 @@ export function DivergencePanel({ run }: { readonly run: RunSummary }) {
   );
 }
 
+/** A run that rests or waits though nothing went wrong: who stopped it and why, or whom it waits for. */
+function RestStrip({ run }: { readonly run: RunSummary }) {
+  const stopped = run.status === 'paused' || run.status === 'cancelled';
+  const order = useQuery({ ...endedOrderQuery(run.id), enabled: stopped });
+  const words = restWords(run, order.data ?? undefined);
+  if (words === undefined || (stopped && order.isPending)) return null;
+  const { tone, glyph } = runStatusView[run.status];
+  return (
+    <Strip tone={tone} glyph={glyph} label="What happened">
+      {words}
+    </Strip>
+  );
+}
+
+function OrderStrip({ run }: { readonly run: RunSummary }) {
+  const standing = orderStanding(run, useHasWorker(run.agent));
+  if (standing === undefined || run.pending === null) return null;
+  return (
+    <Strip tone="active" glyph="s-queued" label="Order under way">
+      <strong>{run.pending.mode}</strong> accepted from {run.pending.actor}; {standing.sentence}
+    </Strip>
+  );
+}
+
 /** Why the run stands as it does, above everything else. Empty while there is nothing to say. */
 export const Situation = memo(function Situation({ run }: { readonly run: RunSummary }) {
   const stopped = run.status === 'failed' || run.status === 'interrupted' || run.effectsInDoubt > 0;
   const effects = useQuery({ ...effectsQuery(run.id), enabled: stopped });
   if (run.badges.includes('diverged')) return <DivergencePanel run={run} />;
-  const strips: ReactNode[] = [];
-  // A copy may hold an order that its home took; nothing carries it out here.
-  if (run.pending && run.home === 'here') {
-    strips.push(
-      <Strip key="pending" tone="active" glyph="s-queued" label="Order under way">
-        <strong>{run.pending.mode}</strong> accepted from {run.pending.actor};{' '}
-        {run.holder
-          ? `worker ${run.holder.workerId} carries it out.`
-          : 'it starts as soon as a worker with this agent is free.'}
-      </Strip>,
-    );
-  }
-  if (run.effectsInDoubt > 0)
-    strips.push(<DoubtStrip key="doubt" run={run} effects={effects.data?.items ?? []} />);
-  else if (run.status === 'interrupted') {
-    strips.push(
-      <Strip key="interrupted" tone="bad" glyph="s-interrupted" label="What happened">
-        <strong>Interrupted.</strong> {interruptionWords(run)} Nothing is in doubt.{' '}
-        <InForce effects={effects.data?.items ?? []} />
-      </Strip>,
-    );
-  }
-  if (run.pausedBefore !== null)
-    strips.push(
-      <Strip key="paused" tone="attention" glyph="s-paused" label="What happened">
-        <strong>Paused by itself.</strong> {pauseWords(run.pausedBefore)} Look at the plan again.
-      </Strip>,
-    );
-  if (run.status === 'failed')
-    strips.push(<FailureStrip key="failed" run={run} effects={effects.data?.items ?? []} />);
-  return strips;
+  const ledger = effects.data?.items;
+  return (
+    <>
+      {/* A copy may hold an order that its home took; nothing carries it out here. */}
+      {run.home === 'here' && <OrderStrip run={run} />}
+      {run.effectsInDoubt > 0 && <DoubtStrips run={run} effects={ledger} />}
+      {run.effectsInDoubt === 0 && run.status === 'interrupted' && (
+        <Strip tone="bad" glyph="s-interrupted" label="What happened">
+          <strong>Interrupted.</strong> {interruptionWords(run)} Nothing is in doubt.{' '}
+          <InForce effects={ledger ?? []} />
+        </Strip>
+      )}
+      {run.pausedBefore !== null && (
+        <Strip tone="attention" glyph="s-paused" label="What happened">
+          <strong>Paused by itself.</strong> {pauseWords(run.pausedBefore)} Look at the plan again.
+        </Strip>
+      )}
+      <RestStrip run={run} />
+      {run.status === 'failed' && <FailureStrip run={run} effects={ledger ?? []} />}
+      {stopped && effects.isError && (
+        <ProblemNote title="The effects could not be read" detail={problemOf(effects.error).detail}>
+          <Button size="small" onPress={() => void effects.refetch()}>
+            Try again
+          </Button>
+        </ProblemNote>
+      )}
+    </>
+  );
 });

@@ -1,6 +1,6 @@
 'use client';
 
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
 import { useQueryStates } from 'nuqs';
 import {
   type KeyboardEvent,
@@ -15,11 +15,13 @@ import {
 import { Button } from '@/components/ui/button';
 import { duration, plural } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
-import { EmptyNote, Skeleton } from '@/components/ui/problem-note';
+import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
 import { runParams, type TreeFilter } from '@/lib/client/url-state';
+import type { RunEvent } from '@/lib/core/events/run-event';
 import { EffectTag } from './effect-tag';
-import { barWidth, type TreeRow, treeRows } from './tree-rows';
+import { barWidth, breaksOf, type TreePlace, type TreeRow, treePlaces, treeRows } from './tree-rows';
+import type { Move } from './use-run';
 import { kindGlyph, runStatusView, stepStatusView } from './views';
 
 interface Props {
@@ -28,8 +30,12 @@ interface Props {
   readonly total: number;
   readonly visits: readonly GraphAt['visits'][number][];
   readonly checkpoints: readonly CheckpointRow[];
+  /** Where the run stopped, as the journal tells. */
+  readonly stops: readonly RunEvent[];
+  /** The steps could not be read. */
+  readonly problem: { readonly detail: string; readonly again: () => void } | undefined;
   readonly seq: number;
-  readonly onMove: (seq: number) => void;
+  readonly onMove: Move;
 }
 
 const ROW = 24;
@@ -194,25 +200,25 @@ const nameOf = (row: TreeRow): string => {
 interface ItemProps {
   readonly row: TreeRow;
   readonly index: number;
-  readonly size: number;
+  readonly place: TreePlace | undefined;
   readonly isCursor: boolean;
   readonly isFocusable: boolean;
   readonly isLater: boolean;
   /** Place from the top in px, where the list is virtualised. */
   readonly top: number | undefined;
-  readonly onMove: (seq: number) => void;
+  readonly onMove: Move;
   readonly onFold: (id: string) => void;
 }
 
 const TreeItem = memo(function TreeItem(props: ItemProps) {
-  const { row, index, size, isCursor, isFocusable, isLater, top, onMove, onFold } = props;
+  const { row, index, place, isCursor, isFocusable, isLater, top, onMove, onFold } = props;
   return (
     <div
       role="treeitem"
       data-row={index}
-      aria-level={row.kind === 'visit' || row.kind === 'break' ? 1 : 2}
-      aria-posinset={index + 1}
-      aria-setsize={size}
+      aria-level={place?.level}
+      aria-posinset={place?.position}
+      aria-setsize={place?.of}
       aria-expanded={row.kind === 'visit' ? row.open : undefined}
       aria-selected={isCursor}
       aria-label={nameOf(row)}
@@ -221,9 +227,9 @@ const TreeItem = memo(function TreeItem(props: ItemProps) {
       data-later={isLater ? '' : undefined}
       data-left={isLeftBehind(row) ? '' : undefined}
       style={top === undefined ? undefined : { position: 'absolute', top, left: 0, right: 0 }}
-      onClick={() => onMove(row.fromSeq)}
+      onClick={() => onMove(row.fromSeq, 'jump')}
       onKeyDown={(event) => {
-        if (event.key === 'Enter' && event.target === event.currentTarget) onMove(row.fromSeq);
+        if (event.key === 'Enter' && event.target === event.currentTarget) onMove(row.fromSeq, 'jump');
       }}
     >
       <RowContent row={row} onFold={onFold} />
@@ -231,15 +237,25 @@ const TreeItem = memo(function TreeItem(props: ItemProps) {
   );
 });
 
-export function TreePane({ run, steps, total, visits, checkpoints, seq, onMove }: Props) {
+export function TreePane(props: Props) {
+  const { run, steps, total, visits, checkpoints, stops, problem, seq, onMove } = props;
   const [{ show }, setParams] = useQueryStates({ show: runParams.show }, { history: 'replace' });
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const scroller = useRef<HTMLDivElement>(null);
   const tree = useRef<HTMLDivElement>(null);
   const rows = useMemo(
-    () => treeRows({ steps: steps ?? [], visits, checkpoints, stops: run, filter: show, folded }),
-    [steps, visits, checkpoints, run, show, folded],
+    () =>
+      treeRows({
+        steps: steps ?? [],
+        visits,
+        checkpoints,
+        breaks: breaksOf(run, stops),
+        filter: show,
+        folded,
+      }),
+    [steps, visits, checkpoints, run, stops, show, folded],
   );
+  const places = useMemo(() => treePlaces(rows), [rows]);
   const cursor = useMemo(() => cursorRow(rows, seq), [rows, seq]);
   const virtualised = rows.length > WHOLE;
   const virtual = useVirtualizer({
@@ -248,6 +264,11 @@ export function TreePane({ run, steps, total, visits, checkpoints, seq, onMove }
     estimateSize: (n) => (rows[n]?.kind === 'break' ? 34 : ROW),
     overscan: 12,
     enabled: virtualised,
+    // The row that takes the focus is always there, wherever the tree was scrolled to.
+    rangeExtractor: (range: Range) => {
+      const held = Math.max(0, cursor);
+      return [...new Set([held, ...defaultRangeExtractor(range)])].sort((a, b) => a - b);
+    },
   });
   const visible = virtualised ? virtual.getVirtualItems() : rows.map((_, index) => ({ index, start: 0 }));
 
@@ -294,8 +315,8 @@ export function TreePane({ run, steps, total, visits, checkpoints, seq, onMove }
       .slice(cursor + 1)
       .find((each) => each.kind !== 'branch' && each.fromSeq > (row?.fromSeq ?? 0));
     if (event.shiftKey || event.metaKey || event.ctrlKey) return;
-    if (event.key === 'ArrowDown' && down) onMove(down.fromSeq);
-    else if (event.key === 'ArrowUp' && up) onMove(up.fromSeq);
+    if (event.key === 'ArrowDown' && down) onMove(down.fromSeq, 'slide');
+    else if (event.key === 'ArrowUp' && up) onMove(up.fromSeq, 'slide');
     else if (event.key === 'ArrowLeft' && row?.kind === 'visit' && row.open) fold(row.id);
     else if (event.key === 'ArrowRight' && row?.kind === 'visit' && !row.open) fold(row.id);
     else return;
@@ -335,14 +356,24 @@ export function TreePane({ run, steps, total, visits, checkpoints, seq, onMove }
         />
       </div>
       <div ref={scroller} className="scroll grow tree-pane">
-        {steps === undefined && <Skeleton rows={10} />}
+        {problem && (
+          <ProblemNote
+            title={steps === undefined ? 'The steps could not be read' : 'These steps are not up to date'}
+            detail={problem.detail}
+          >
+            <Button size="small" onPress={problem.again}>
+              Try again
+            </Button>
+          </ProblemNote>
+        )}
+        {steps === undefined && !problem && <Skeleton rows={10} />}
         {steps && rows.length === 0 && (
           <EmptyNote
             title={
               show === 'all'
                 ? 'No steps yet'
                 : show === 'effects'
-                  ? 'This run touched nothing outside'
+                  ? 'No step of this run is an effect'
                   : 'No step failed'
             }
           >
@@ -369,7 +400,7 @@ export function TreePane({ run, steps, total, visits, checkpoints, seq, onMove }
                 key={row.id}
                 row={row}
                 index={index}
-                size={rows.length}
+                place={places[index]}
                 isCursor={index === cursor}
                 isFocusable={index === Math.max(0, cursor)}
                 isLater={row.fromSeq > seq}

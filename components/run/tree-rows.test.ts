@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckpointRow, StepRow } from '@/lib/client/api-types';
 import { sha256, stepKey, seq as toSeq } from '@/lib/core/events/ids';
+import type { RunEvent } from '@/lib/core/events/run-event';
 import { scopeOf, visitOf } from '@/lib/core/events/step-key';
-import { statusAt, stepAt, type TreeInput, treeRows } from './tree-rows';
+import { breaksOf, statusAt, stepAt, type TreeInput, treePlaces, treeRows } from './tree-rows';
 
 const step = (key: string, startedSeq: number, change: Partial<StepRow> = {}): StepRow => {
   const { state, visit } = visitOf(key);
@@ -68,7 +69,10 @@ const input = (change: Partial<TreeInput> = {}): TreeInput => ({
   ],
   visits: [visit('plan', 1, 2), visit('pay', 1, 7)],
   checkpoints: [checkpoint(1, 5)],
-  stops: { interruption: { cause: 'lease-lapsed', workerId: 'eu-3', seq: toSeq(9) }, failure: null },
+  breaks: breaksOf(
+    { interruption: { cause: 'lease-lapsed', workerId: 'eu-3', seq: toSeq(9) }, failure: null },
+    [],
+  ),
   filter: 'all',
   folded: new Set(),
   ...change,
@@ -81,10 +85,7 @@ describe('treeRows', () => {
   });
 
   it('shows a visit that has no step yet', () => {
-    expect(ids(treeRows(input({ steps: [], stops: { interruption: null, failure: null } })))).toEqual([
-      'plan#1',
-      'pay#1',
-    ]);
+    expect(ids(treeRows(input({ steps: [], breaks: [] })))).toEqual(['plan#1', 'pay#1']);
   });
 
   it('pins a checkpoint to the last step that had begun before it', () => {
@@ -123,6 +124,43 @@ describe('treeRows', () => {
     ]);
   });
 
+  it('shows every place where the run stopped, each once, also those that it went on from', () => {
+    const events = [
+      { kind: 'run.interrupted', seq: 9, cause: 'hand-over' },
+      { kind: 'run.failed', seq: 4, error: { type: 'E', message: 'no route' } },
+    ] as unknown as RunEvent[];
+    const breaks = breaksOf(
+      { interruption: { cause: 'lease-lapsed', workerId: 'eu-3', seq: toSeq(20) }, failure: null },
+      events,
+    );
+    expect(breaks.map(({ fromSeq, word, sentence }) => [fromSeq, word, sentence])).toEqual([
+      [4, 'Failed', 'no route'],
+      [9, 'Interrupted', 'hand-over'],
+      [20, 'Interrupted', 'lease lapsed on worker eu-3'],
+    ]);
+  });
+
+  it('puts a stop behind the newest of what had begun, though a rewind has moved rows', () => {
+    const rows = treeRows(
+      input({
+        steps: [
+          step('plan#1/a#1', 3),
+          step('plan#1/b#1', 12, { line: 1 }),
+          step('pay#1/send#1', 8, { inForce: false }),
+        ],
+        visits: [visit('plan', 1, 2)],
+      }),
+    );
+    expect(ids(rows)).toEqual([
+      'plan#1',
+      'plan#1/a#1 0',
+      'plan#1/b#1 1',
+      'pay#1 left',
+      'pay#1/send#1 0',
+      'break 9',
+    ]);
+  });
+
   it('names a branch of parallel before its steps', () => {
     const rows = treeRows(
       input({ steps: [step('plan#1/both#1:left/a#1', 3), step('plan#1/both#1:right/a#1', 4)] }),
@@ -130,6 +168,31 @@ describe('treeRows', () => {
     expect(rows.flatMap((row) => (row.kind === 'branch' ? [row.label] : []))).toEqual([
       'both#1:left',
       'both#1:right',
+    ]);
+  });
+});
+
+describe('treePlaces', () => {
+  it('counts visits among visits, and steps among the steps of their visit or branch', () => {
+    const rows = treeRows(
+      input({
+        steps: [
+          step('plan#1/a#1', 3),
+          step('plan#1/both#1:left/b#1', 4),
+          step('plan#1/both#1:left/c#1', 5),
+          step('pay#1/send#1', 8),
+        ],
+      }),
+    );
+    expect(treePlaces(rows).map(({ level, position, of }, n) => [rows[n]?.id, level, position, of])).toEqual([
+      ['plan#1', 1, 1, 3],
+      ['plan#1/a#1 0', 2, 1, 2],
+      ['plan#1 plan#1/both#1:left 4', 2, 2, 2],
+      ['plan#1/both#1:left/b#1 0', 3, 1, 2],
+      ['plan#1/both#1:left/c#1 0', 3, 2, 2],
+      ['pay#1', 1, 2, 3],
+      ['pay#1/send#1 0', 2, 1, 1],
+      ['break 9', 1, 3, 3],
     ]);
   });
 });

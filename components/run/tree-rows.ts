@@ -1,5 +1,6 @@
 import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
 import type { TreeFilter } from '@/lib/client/url-state';
+import type { RunEvent } from '@/lib/core/events/run-event';
 import { scopeOf, visitOf } from '@/lib/core/events/step-key';
 
 /* The step tree as flat rows, so that it can be virtualised. */
@@ -55,7 +56,7 @@ export interface TreeInput {
   readonly steps: readonly StepRow[];
   readonly visits: readonly GraphAt['visits'][number][];
   readonly checkpoints: readonly CheckpointRow[];
-  readonly stops: Pick<RunSummary, 'interruption' | 'failure'>;
+  readonly breaks: readonly BreakRow[];
   readonly filter: TreeFilter;
   /** Ids of folded visits. */
   readonly folded: ReadonlySet<string>;
@@ -110,28 +111,53 @@ function pins(steps: readonly StepRow[], checkpoints: readonly CheckpointRow[]):
   return at;
 }
 
-function breaksOf({ interruption, failure }: TreeInput['stops']): BreakRow[] {
-  const rows: BreakRow[] = [];
-  if (interruption) {
-    const worker = interruption.workerId === null ? '' : ` on worker ${interruption.workerId}`;
-    const cause = interruption.cause === 'lease-lapsed' ? 'lease lapsed' : interruption.cause;
-    rows.push({
-      kind: 'break',
-      id: `break ${interruption.seq}`,
-      fromSeq: interruption.seq,
-      word: 'Interrupted',
-      sentence: `${cause}${worker}`,
-    });
+const causeWords: Readonly<Record<string, string>> = {
+  'lease-lapsed': 'lease lapsed',
+  recorded: 'the trace ends here',
+  'order-refused': 'the order was refused, its plan had changed',
+};
+
+const interruptedWords = (cause: string, workerId: string | null | undefined): string =>
+  [causeWords[cause] ?? cause, workerId == null ? undefined : `on worker ${workerId}`]
+    .filter(Boolean)
+    .join(' ');
+
+/**
+ * Every place where the run stopped: those that the journal tells, and the present one, which it may not tell yet.
+ * Oldest first.
+ */
+export function breaksOf(
+  run: Pick<RunSummary, 'interruption' | 'failure'>,
+  events: readonly RunEvent[],
+): readonly BreakRow[] {
+  const rows = new Map<number, BreakRow>();
+  const add = (seq: number, word: BreakRow['word'], sentence: string) =>
+    rows.set(seq, { kind: 'break', id: `break ${seq}`, fromSeq: seq, word, sentence });
+  if (run.interruption)
+    add(
+      run.interruption.seq,
+      'Interrupted',
+      interruptedWords(run.interruption.cause, run.interruption.workerId),
+    );
+  if (run.failure) add(run.failure.seq, 'Failed', run.failure.error.message);
+  for (const event of events) {
+    if (event.kind === 'run.interrupted')
+      add(event.seq, 'Interrupted', interruptedWords(event.cause, event.workerId));
+    else if (event.kind === 'run.failed') add(event.seq, 'Failed', event.error.message);
   }
-  if (failure)
-    rows.push({
-      kind: 'break',
-      id: `break ${failure.seq}`,
-      fromSeq: failure.seq,
-      word: 'Failed',
-      sentence: failure.error.message,
-    });
-  return rows;
+  return [...rows.values()].sort((a, b) => a.fromSeq - b.fromSeq);
+}
+
+/** Each break behind the newest of what had begun before it. After a rewind that is not the row above in the journal. */
+function withBreaks(rows: readonly TreeRow[], breaks: readonly BreakRow[]): readonly TreeRow[] {
+  const behind = new Map<number, BreakRow[]>();
+  for (const each of breaks) {
+    let at = -1;
+    for (const [n, row] of rows.entries())
+      if (row.fromSeq <= each.fromSeq && row.fromSeq >= (rows[at]?.fromSeq ?? 0)) at = n;
+    behind.set(at, [...(behind.get(at) ?? []), each]);
+  }
+  return [...(behind.get(-1) ?? []), ...rows.flatMap((row, n) => [row, ...(behind.get(n) ?? [])])];
 }
 
 const occurrenceOf = (key: string) => key.slice(key.lastIndexOf('#'));
@@ -140,7 +166,6 @@ const occurrenceOf = (key: string) => key.slice(key.lastIndexOf('#'));
 export function treeRows(input: TreeInput): readonly TreeRow[] {
   const entered = new Map<string, number>(input.visits.map((visit) => [visit.key, visit.enteredSeq]));
   const pinned = pins(input.steps, input.checkpoints);
-  const breaks = breaksOf(input.stops);
   const rows: TreeRow[] = [];
   for (const group of groupsOf(input)) {
     const visible = group.steps.filter((step) => shown(step, input.filter));
@@ -194,11 +219,42 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
       });
     }
   }
-  for (const stop of breaks) {
-    const after = rows.findIndex((row) => row.fromSeq > stop.fromSeq);
-    rows.splice(after === -1 ? rows.length : after, 0, stop);
+  return withBreaks(rows, input.breaks);
+}
+
+/** A row's place for those who hear the tree: level, and which of its siblings it is. */
+export interface TreePlace {
+  readonly level: number;
+  readonly position: number;
+  readonly of: number;
+}
+
+const levelOf = (row: TreeRow): number => {
+  switch (row.kind) {
+    case 'visit':
+    case 'break':
+      return 1;
+    case 'branch':
+      return 1 + row.depth;
+    case 'step':
+      return 2 + row.depth;
   }
-  return rows;
+};
+
+/** O(n). */
+export function treePlaces(rows: readonly TreeRow[]): readonly TreePlace[] {
+  /** Siblings of each level that are still being counted. */
+  const open: number[][] = [];
+  const siblings = rows.map((row, n) => {
+    // A branch below one that has no row of its own hangs on the row above.
+    const level = Math.min(levelOf(row), open.length + 1);
+    open.length = Math.min(open.length, level);
+    const group = open[level - 1] ?? [];
+    open[level - 1] = group;
+    group.push(n);
+    return { level, group, position: group.length };
+  });
+  return siblings.map(({ level, group, position }) => ({ level, position, of: group.length }));
 }
 
 /** How a step stood when the cursor's event had just been written. */

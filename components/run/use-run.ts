@@ -2,15 +2,13 @@
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { debounce, useQueryStates } from 'nuqs';
-import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
-import { EventBuffer } from '@/lib/client/event-buffer';
-import { inRounds, type Liveness, listenToRun } from '@/lib/client/live';
+import { useCallback, useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from 'react';
+import { CHUNK, chunkOf, EventBuffer } from '@/lib/client/event-buffer';
+import { inRounds, type Liveness, listenToRun, paced } from '@/lib/client/live';
 import { eventsQuery, runKeys, runQuery } from '@/lib/client/run-queries';
 import { runParams } from '@/lib/client/url-state';
 import type { RunEvent } from '@/lib/core/events/run-event';
 
-/** Events in one read. */
-const CHUNK = 200;
 /** Runs up to this many events are loaded whole: one bar for each fits the scrubber. */
 export const WHOLE_RUN = 400;
 
@@ -23,7 +21,8 @@ export interface RunLive {
 
 /**
  * The run's live log: what arrives by the stream and what was read around `seq`, in one buffer. Whatever moves also
- * makes the run's projections stale, in rounds.
+ * makes the run's projections stale, in rounds. Where the console has another journal than the one that was read,
+ * everything of the run is forgotten: the page is without its run until that was read again, and begins anew with it.
  */
 export function useRunLive(runId: string, summaryHead: number, seq: number | null): RunLive {
   const client = useQueryClient();
@@ -52,7 +51,8 @@ export function useRunLive(runId: string, summaryHead: number, seq: number | nul
         arrived.push(event);
         anew.ask();
       },
-      onReset: anew.ask,
+      onMissed: anew.ask,
+      onReset: () => void client.resetQueries({ queryKey: runKeys.run(runId) }),
       onLiveness: setLiveness,
     });
     return () => {
@@ -61,44 +61,61 @@ export function useRunLive(runId: string, summaryHead: number, seq: number | nul
     };
   }, [client, runId, since, buffer]);
 
-  const near = Math.max(0, Math.floor((Math.min(seq ?? headSeq, since) - 1) / CHUNK));
-  useEffect(() => {
-    const all = since <= WHOLE_RUN ? Array.from({ length: Math.ceil(since / CHUNK) }, (_, n) => n) : [near];
-    for (const chunk of all) {
-      const [after, to] = [chunk * CHUNK, Math.min(since, (chunk + 1) * CHUNK)];
-      if (after >= to) continue;
+  const load = useCallback(
+    ([after, to]: readonly [number, number]) => {
       // The buffer is outside React: what was read joins what the stream brought. An event that could not be read is
       // left out of the read-out, and asked for again when the cursor comes back.
       client.fetchQuery(eventsQuery(runId, after, to)).then(
         (read) => buffer.add(read),
         () => undefined,
       );
-    }
-  }, [client, buffer, runId, since, near]);
+    },
+    [client, buffer, runId],
+  );
+  useEffect(() => {
+    for (let at = since <= WHOLE_RUN ? 1 : since; at <= since; at += CHUNK) load(chunkOf(at, since));
+  }, [load, since]);
+  // What is behind the stream's beginning, or was let go since: a long run is never held whole.
+  const loadNear = useEffectEvent((at: number) => {
+    if (at >= 1 && at <= headSeq && buffer.at(at) === undefined) load(chunkOf(at, headSeq));
+  });
+  useEffect(() => {
+    if (seq !== null) loadNear(seq);
+  }, [seq]);
   const eventAt = useCallback((wanted: number) => buffer.at(wanted), [buffer]);
   return { events, eventAt, headSeq, liveness };
 }
 
-/** A value once it has rested for `ms`: what the server is asked for while the cursor is dragged. */
-export function useSettled<Value>(value: Value, ms: number): Value {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
-    return () => clearTimeout(timer);
-  }, [value, ms]);
-  return settled;
+/** A value that moves no more often than every `ms`: what the server is asked for while the cursor moves. */
+export function usePaced<Value>(value: Value, ms: number): Value {
+  const [shown, setShown] = useState(value);
+  const [pace] = useState(() => paced<Value>((newest) => setShown(() => newest), ms));
+  useEffect(() => pace.give(value), [pace, value]);
+  useEffect(() => pace.end, [pace]);
+  return shown;
 }
 
 /** The address follows once the cursor rests: each change of it makes the whole page look at it. */
 const CURSOR_IN_URL = { history: 'replace', limitUrlUpdates: debounce(200) } as const;
 
+/** `jump`: to a place that was chosen, so that the browser's Back returns. `slide`: along, by drag, play or event. */
+export type Move = (to: number | null, how: 'jump' | 'slide') => void;
+
 /** The one cursor, in the address; absent there, it follows the head. */
 export function useCursor(headSeq: number) {
   const [{ seq }, setParams] = useQueryStates({ seq: runParams.seq }, CURSOR_IN_URL);
   const at = seq === null ? headSeq : Math.max(1, Math.min(seq, Math.max(1, headSeq)));
-  const move = useCallback(
-    (to: number | null) => void setParams({ seq: to === null || to >= headSeq ? null : Math.max(1, to) }),
-    [setParams, headSeq],
+  const head = useRef(headSeq);
+  useEffect(() => {
+    head.current = headSeq;
+  });
+  const move: Move = useCallback(
+    (to, how) =>
+      void setParams(
+        { seq: to === null || to >= head.current ? null : Math.max(1, to) },
+        { history: how === 'jump' ? 'push' : 'replace' },
+      ),
+    [setParams],
   );
   return { asked: seq, at, following: seq === null, move };
 }

@@ -27,6 +27,13 @@ describe('rows held on screen', () => {
     expect(held.changed).toBe(1);
   });
 
+  it('knows which held rows the newest answer does not have, until they are let go', () => {
+    const held = hold(hold(undefined, 'v', list('a', 'b', 'c')), 'v', list('a', 'c'));
+    expect([held.order, [...held.gone], held.changed]).toEqual([['a', 'b', 'c'], ['b'], 1]);
+    expect(release(held)).toMatchObject({ order: ['a', 'c'], gone: new Set() });
+    expect([...hold(held, 'v', list('a', 'b', 'c')).gone]).toEqual([]);
+  });
+
   it('takes the order of another view at once', () => {
     expect(hold(hold(undefined, 'v', list('a', 'b')), 'w', list('b', 'a')).order).toEqual(['b', 'a']);
   });

@@ -13,6 +13,8 @@ export interface HeldRows {
   readonly newest: readonly string[];
   /** Runs that are new, gone or in another place. */
   readonly changed: number;
+  /** Held ones that the newest answer does not have: what their rows say is not known to hold any more. */
+  readonly gone: ReadonlySet<string>;
 }
 
 const fresh = (view: string, items: readonly RunSummary[]): HeldRows => ({
@@ -21,6 +23,7 @@ const fresh = (view: string, items: readonly RunSummary[]): HeldRows => ({
   rows: new Map(items.map((run) => [run.id, run])),
   newest: items.map((run) => run.id),
   changed: 0,
+  gone: new Set(),
 });
 
 /** `undefined` before the first answer. A new view takes its own order; rows below the last held one are appended. */
@@ -33,7 +36,7 @@ export function hold(held: HeldRows | undefined, view: string, items: readonly R
   const order = lastKnown === -1 ? held.order : [...held.order, ...tail];
   const inserted = newest.filter((id) => !known.has(id)).length - (lastKnown === -1 ? 0 : tail.length);
   const present = new Set(newest);
-  const gone = held.order.filter((id) => !present.has(id)).length;
+  const gone = new Set(held.order.filter((id) => !present.has(id)));
   const kept = order.filter((id) => present.has(id));
   const still = new Set(kept);
   const target = newest.filter((id) => still.has(id));
@@ -43,9 +46,15 @@ export function hold(held: HeldRows | undefined, view: string, items: readonly R
     order,
     rows: new Map([...held.rows, ...items.map((run) => [run.id, run] as const)]),
     newest,
-    changed: inserted + gone + (inserted + gone === 0 && moved > 0 ? 1 : 0),
+    changed: inserted + gone.size + (inserted + gone.size === 0 && moved > 0 ? 1 : 0),
+    gone,
   };
 }
 
 /** The newest answer's order, at the person's request. */
-export const release = (held: HeldRows): HeldRows => ({ ...held, order: held.newest, changed: 0 });
+export const release = (held: HeldRows): HeldRows => ({
+  ...held,
+  order: held.newest,
+  changed: 0,
+  gone: new Set(),
+});

@@ -1,43 +1,30 @@
 import Link from 'next/link';
-import { badgeView, phaseWord, runStatusView } from '@/components/run/views';
-import { dollars, duration, short, whole } from '@/components/ui/format';
+import { costCell, tokensCell } from '@/components/run/cost-words';
+import { situationOf } from '@/components/run/run-words';
+import { badgeView, runStatusView } from '@/components/run/views';
+import { duration, whole } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
-import { Badge, Mark } from '@/components/ui/mark';
+import { Badge, Mark, type MarkView } from '@/components/ui/mark';
 import { Ago } from '@/components/ui/time';
 import type { RunSummary } from '@/lib/client/api-types';
 import { runHref } from '@/lib/client/url-state';
-
-/** What the run does or why it stopped, in a few words. */
-export function situationOf(run: RunSummary): string {
-  if (run.status === 'failed') return run.failure?.error.message ?? 'failed';
-  if (run.status === 'interrupted') {
-    const lost = run.interruption?.cause === 'hand-over' ? 'worker stopped' : 'worker lost';
-    return run.effectsInDoubt > 0 ? `${lost}, outcome unknown` : lost;
-  }
-  if (run.status === 'completed' || run.status === 'cancelled') return '';
-  if (run.pending && run.home === 'here') return `${run.pending.mode} accepted, waits for a worker`;
-  if (run.status === 'queued') return 'waits for a worker';
-  return phaseWord[run.phase];
-}
-
-const statusMark = (run: RunSummary) => {
-  if (run.badges.includes('diverged')) return badgeView.diverged;
-  if (run.badges.includes('replaying') && run.status === 'running') return badgeView.replaying;
-  return runStatusView[run.status];
-};
 
 const durationOf = (run: RunSummary) =>
   run.startedAt === null
     ? '–'
     : duration(Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(run.startedAt));
 
-export function RunRow({ run }: { readonly run: RunSummary }) {
+/** A row that the newest answer does not have. */
+const changed: MarkView = { tone: 'neutral', glyph: 's-unknown', word: 'Changed' };
+
+export function RunRow({ run, gone }: { readonly run: RunSummary; readonly gone: boolean }) {
   const parent = run.lineage.parent;
-  const tokens = run.cost.inputTokens + run.cost.outputTokens;
+  const tokens = tokensCell(run.cost);
+  const cost = costCell(run.cost);
   return (
     <>
       <td>
-        <Mark view={statusMark(run)} />
+        <Mark view={gone ? changed : runStatusView[run.status]} />
       </td>
       <td>{run.agent}</td>
       <td>
@@ -61,9 +48,14 @@ export function RunRow({ run }: { readonly run: RunSummary }) {
       </td>
       <td>
         <span className="where">
-          {run.visit && <code>{run.visit.state}</code>}
-          <span className="second clip" title={situationOf(run)}>
-            {situationOf(run)}
+          {(['diverged', 'replaying'] as const)
+            .filter((badge) => run.badges.includes(badge))
+            .map((badge) => (
+              <Badge key={badge} view={badgeView[badge]} />
+            ))}
+          {run.visit && !gone && <code>{run.visit.state}</code>}
+          <span className="second clip" title={gone ? undefined : situationOf(run)}>
+            {gone ? 'no longer among these runs' : situationOf(run)}
           </span>
         </span>
       </td>
@@ -84,8 +76,12 @@ export function RunRow({ run }: { readonly run: RunSummary }) {
         <Ago at={run.updatedAt} />
       </td>
       <td className="num hide-narrow">{durationOf(run)}</td>
-      <td className="num hide-narrow">{short(tokens)}</td>
-      <td className="num">{dollars(run.cost.costMicroUsd)}</td>
+      <td className="num hide-narrow" title={tokens.title}>
+        {tokens.text}
+      </td>
+      <td className="num" title={cost.title}>
+        {cost.text}
+      </td>
       <td className="hide-narrow">{run.source === 'sdk' ? 'SDK worker' : run.source}</td>
     </>
   );

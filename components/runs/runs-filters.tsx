@@ -100,19 +100,19 @@ export function RunsFilters({ view, onChange, onClear }: Props) {
       <AddFilter name="Agent" onAdd={(agent) => onChange({ agent: [...new Set([...view.agent, agent])] })} />
       <AddFilter name="Tag" onAdd={(tag) => onChange({ tag: [...new Set([...view.tag, tag])] })} />
       <label className="field filter-field">
-        <span className="small">From</span>
+        <span className="small">From (UTC)</span>
         <input
           type="datetime-local"
-          aria-label="Started from, UTC"
+          aria-label="Created from (UTC)"
           value={toLocal(view.from)}
           onChange={(event) => onChange({ from: fromLocal(event.target.value) })}
         />
       </label>
       <label className="field filter-field">
-        <span className="small">To</span>
+        <span className="small">To (UTC)</span>
         <input
           type="datetime-local"
-          aria-label="Started until, UTC"
+          aria-label="Created to (UTC)"
           value={toLocal(view.to)}
           onChange={(event) => onChange({ to: fromLocal(event.target.value) })}
         />

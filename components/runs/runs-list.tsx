@@ -30,7 +30,7 @@ function useLiveRuns(): Liveness {
   const [liveness, setLiveness] = useState<Liveness>({ kind: 'connecting' });
   useEffect(() => {
     const anew = inRounds(() => client.invalidateQueries({ queryKey: runKeys.lists() }), 700);
-    const end = listenToRuns({ onItem: anew.ask, onReset: anew.ask, onLiveness: setLiveness });
+    const end = listenToRuns({ onItem: anew.ask, onMissed: anew.ask, onLiveness: setLiveness });
     return () => {
       anew.end();
       end();
@@ -55,10 +55,11 @@ const columns: readonly {
   { name: 'Updated', width: '88px', num: true, sort: 'updated' },
   { name: 'Duration', width: '80px', num: true, hide: true },
   { name: 'Tokens', width: '58px', num: true, hide: true },
-  { name: 'Cost', width: '58px', num: true },
+  { name: 'Cost', width: '72px', num: true },
   { name: 'Engine', width: '98px', hide: true },
 ];
 
+/** Each is a choice of statuses, and its title says which. */
 const tabs: readonly { readonly name: string; readonly status: RunsView['status'] }[] = [
   { name: 'All runs', status: [] },
   { name: 'Needs me', status: ['waiting', 'interrupted', 'paused'] },
@@ -89,7 +90,9 @@ export function RunsList() {
     );
     setShown({ pages, held });
   }
-  const runs = (held?.order ?? []).flatMap((id) => held?.rows.get(id) ?? []);
+  // Rows of the view before stay while another one is read, and not where it could not be.
+  const standing = held !== undefined && (held.view === key || !query.isError) ? held : undefined;
+  const runs = (standing?.order ?? []).flatMap((id) => standing?.rows.get(id) ?? []);
   const total = pages?.[0]?.total ?? 0;
 
   const rows = useVirtualizer({
@@ -157,6 +160,7 @@ export function RunsList() {
           <button
             key={tab.name}
             type="button"
+            title={tab.status.length === 0 ? 'Runs of any status' : `Runs that are ${tab.status.join(', ')}`}
             aria-current={String(tab.status) === String(view.status)}
             onClick={() => void setView({ status: [...tab.status] })}
           >
@@ -251,13 +255,14 @@ export function RunsList() {
               {runs.slice(from, to).map((run, n) => (
                 <tr
                   key={run.id}
+                  data-gone={standing?.gone.has(run.id) ? '' : undefined}
                   aria-rowindex={from + n + 2}
                   onClick={(event) => {
                     if (!(event.target instanceof HTMLElement && event.target.closest('a')))
                       router.push(runHref(run.id));
                   }}
                 >
-                  <RunRow run={run} />
+                  <RunRow run={run} gone={standing?.gone.has(run.id) === true} />
                 </tr>
               ))}
               {to < runs.length && <tr style={{ height: (runs.length - to) * ROW }} />}

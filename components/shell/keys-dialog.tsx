@@ -1,13 +1,16 @@
 'use client';
 
 import { Dialog } from 'radix-ui';
+import { setSingleKeys, useSingleKeys } from '@/components/ui/single-keys';
+
+const MOD_ENTER =
+  typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ ↵' : 'Ctrl ↵';
 
 const groups: readonly { readonly name: string; readonly keys: readonly (readonly [string, string])[] }[] = [
   {
     name: 'Everywhere',
     keys: [
       ['?', 'this list'],
-      ['/', 'search the runs'],
       ['⇧ D', 'light or dark'],
       ['Esc', 'up one level'],
     ],
@@ -15,6 +18,7 @@ const groups: readonly { readonly name: string; readonly keys: readonly (readonl
   {
     name: 'Lists',
     keys: [
+      ['/', 'search the runs'],
       ['J K', 'row down, row up'],
       ['↵', 'open'],
       ['R', 'plan a resume'],
@@ -39,7 +43,7 @@ const groups: readonly { readonly name: string; readonly keys: readonly (readonl
     name: 'Plan',
     keys: [
       ['V', 'ask the provider'],
-      ['⌘ ↵', 'do what the button says'],
+      [MOD_ENTER, 'do what the button says'],
     ],
   },
 ];
@@ -51,6 +55,7 @@ export function KeysDialog({
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
 }) {
+  const single = useSingleKeys();
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange}>
       <Dialog.Portal>
@@ -80,6 +85,15 @@ export function KeysDialog({
               </section>
             ))}
           </div>
+          <label className="keys-setting">
+            <input
+              type="checkbox"
+              checked={single}
+              onChange={(event) => setSingleKeys(event.target.checked)}
+            />
+            Keys of one character do something, such as R and ?. Off, arrows, Esc and keys with Ctrl or ⌘
+            still do.
+          </label>
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>

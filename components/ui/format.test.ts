@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absolute, dollars, duration, relative, short, size } from './format';
+import { absolute, dollars, duration, relative, seen, short, size } from './format';
 import { comboOf } from './hotkeys';
 
 describe('numbers and times', () => {
@@ -35,6 +35,14 @@ describe('numbers and times', () => {
       '1.9M',
       '3.0 MB',
     ]);
+  });
+});
+
+describe('text of others', () => {
+  it('shows what hides and what turns text round, and leaves every other character as it is', () => {
+    expect(seen('a\u0000b\u001b[31mc\u202ed\u2066e\r.')).toBe('a␀b␛[31mc⟨U+202E⟩d⟨U+2066⟩e␍.');
+    const fine = 'שלום, ok\n\ttab\r\n👩‍🚀 é 中文';
+    expect(seen(fine)).toBe(fine);
   });
 });
 

@@ -36,6 +36,9 @@ export function absolute(at: number): string {
   return `${new Date(at).toISOString().replace('T', ' ').slice(0, 23)} UTC`;
 }
 
+/** `2026-11-29 01:59:12 UTC`. */
+export const moment = (at: number): string => `${absolute(at).slice(0, 19)} UTC`;
+
 /** `01:59:12.129`, UTC. */
 export function clock(at: number): string {
   const date = new Date(at);
@@ -65,6 +68,16 @@ export function size(bytes: number): string {
   if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} KB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
+
+/** Text with what could not be seen, or would turn its neighbours round, written out: `␀`, `␛`, `⟨U+202E⟩`. */
+export const seen = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Bidi_Control}\u200b\u2060\ufeff]/gu, (found, at: number) => {
+    const code = found.charCodeAt(0);
+    if (found === '\n' || found === '\t' || (found === '\r' && text[at + 1] === '\n')) return found;
+    return code < 0x20
+      ? String.fromCharCode(0x2400 + code)
+      : `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+  });
 
 /** `1 step`, `3 steps`. */
 export const plural = (n: number, one: string, many = `${one}s`): string =>

@@ -1,6 +1,7 @@
 'use client';
 
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { isSingleKey, singleKeysOn } from './single-keys';
 
 export interface Hotkey {
   /** As `KeyboardEvent.key`, with `Shift+` or `Mod+` (⌘ or Ctrl) before it, such as `Shift+ArrowLeft`, `c`, `?`. */
@@ -22,13 +23,60 @@ export function comboOf(
 
 const typing = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  (target.isContentEditable ||
+    target.matches('textarea, select, input:not([type="radio"], [type="checkbox"])'));
 
-/** Enter and Space belong to the control that has the focus. */
-const pressing = (target: EventTarget | null, combo: string) =>
-  (combo === ' ' || combo === 'Enter') &&
-  target instanceof HTMLElement &&
-  target.closest('button, a, summary, input, [role="tab"], [role="menuitem"], [role="treeitem"]') !== null;
+const placeOf = (target: EventTarget | null): 'field' | 'control' | 'page' =>
+  typing(target)
+    ? 'field'
+    : target instanceof HTMLElement &&
+        target.closest('button, a, summary, input, [role="tab"], [role="menuitem"], [role="treeitem"]') !==
+          null
+      ? 'control'
+      : 'page';
+
+const never = () => () => undefined;
+const modEnter = () => (/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ ↵' : 'Ctrl ↵');
+
+/** `Mod+Enter` as it stands on this keyboard; the server does not know it. */
+export const useModEnter = (): string => useSyncExternalStore(never, modEnter, () => '');
+
+/* What was entered and would be lost by leaving, by whoever holds it. */
+const unsaved = new Set<symbol>();
+
+const mayLeave = (): boolean =>
+  unsaved.size === 0 || window.confirm('What you have entered here is not kept. Leave all the same?');
+
+/** While `dirty`, Escape and the closing of the page ask first. */
+export function useUnsaved(dirty: boolean): void {
+  useEffect(() => {
+    if (!dirty) return;
+    const mine = Symbol('unsaved');
+    unsaved.add(mine);
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', ask);
+    return () => {
+      unsaved.delete(mine);
+      window.removeEventListener('beforeunload', ask);
+    };
+  }, [dirty]);
+}
+
+/**
+ * Place of the pressed combination in the table, or what it does by itself: the first Escape only leaves the field.
+ * Enter and Space belong to the control that has the focus, and whatever is typed to its field.
+ */
+export function meaningOf(
+  combo: string,
+  at: 'field' | 'control' | 'page',
+  table: readonly Pick<Hotkey, 'key'>[],
+): number | 'blur' | undefined {
+  if (at === 'field' && combo === 'Escape') return 'blur';
+  if (at === 'field' && !combo.startsWith('Mod+')) return undefined;
+  if (at === 'control' && (combo === ' ' || combo === 'Enter')) return undefined;
+  const found = table.findIndex((each) => each.key === combo);
+  return found === -1 ? undefined : found;
+}
 
 /** Binds keys to the window while mounted. Keys pressed in a field, or in an open dialog, belong to that field or dialog. */
 export function useHotkeys(table: readonly Hotkey[], enabled = true): void {
@@ -39,15 +87,16 @@ export function useHotkeys(table: readonly Hotkey[], enabled = true): void {
   useEffect(() => {
     if (!enabled) return;
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.defaultPrevented) return;
-      const combo = comboOf(event);
-      if (typing(event.target) && !combo.startsWith('Mod+') && combo !== 'Escape') return;
-      if (pressing(event.target, combo)) return;
+      // Keys of a word that is being composed are the input method's.
+      if (event.defaultPrevented || event.isComposing) return;
       if (document.querySelector('[role="dialog"], [role="menu"]')) return;
-      const hotkey = newest.current.find((each) => each.key === combo);
-      if (!hotkey) return;
+      const combo = comboOf(event);
+      if (isSingleKey(combo) && !singleKeysOn()) return;
+      const meaning = meaningOf(combo, placeOf(event.target), newest.current);
+      if (meaning === undefined) return;
       event.preventDefault();
-      hotkey.run();
+      if (meaning === 'blur') (event.target as HTMLElement).blur();
+      else if (combo !== 'Escape' || mayLeave()) newest.current[meaning]?.run();
     };
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);

@@ -1,6 +1,8 @@
 'use client';
 
 import { type ReactNode, useState } from 'react';
+import { seen } from './format';
+import { keepScrollKeys } from './scroll-keys';
 
 const FEW = 100;
 const LONG_TEXT = 2_000;
@@ -14,7 +16,7 @@ function LongText({ value }: { readonly value: string }) {
   const rest = value.length - shown;
   return (
     <span className="s break-all whitespace-pre-wrap">
-      {JSON.stringify(value.slice(0, shown))}
+      {seen(JSON.stringify(value.slice(0, shown)))}
       {rest > 0 && (
         <button type="button" className="link" onClick={() => setShown(shown * 10)}>
           {' '}
@@ -30,7 +32,7 @@ function Scalar({ value }: { readonly value: unknown }) {
     return value.length > LONG_TEXT ? (
       <LongText value={value} />
     ) : (
-      <span className="s break-all whitespace-pre-wrap">{JSON.stringify(value)}</span>
+      <span className="s break-all whitespace-pre-wrap">{seen(JSON.stringify(value))}</span>
     );
   return <span className="n">{String(value)}</span>;
 }
@@ -54,7 +56,7 @@ function Branch({
   const [shown, setShown] = useState(FEW);
   const array = Array.isArray(value);
   const keys = open ? Object.keys(value) : [];
-  const label = name === undefined ? null : <span className="k">{name}: </span>;
+  const label = name === undefined ? null : <span className="k">{seen(name)}: </span>;
   const line = (content: ReactNode) => (
     <span className="l" style={{ paddingLeft: 10 + depth * INDENT }}>
       {content}
@@ -106,7 +108,7 @@ function JsonNode({
     return <Branch name={name} value={value} depth={depth} openTo={openTo} />;
   return (
     <span className="l" style={{ paddingLeft: 10 + depth * INDENT + 15 }}>
-      {name !== undefined && <span className="k">{name}: </span>}
+      {name !== undefined && <span className="k">{seen(name)}: </span>}
       {isObject(value) ? (
         <span className="c">{Array.isArray(value) ? '[]' : '{}'}</span>
       ) : (
@@ -128,7 +130,7 @@ export function JsonTree({
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
-    <section className="code json" aria-label={label} tabIndex={0}>
+    <section className="code json" aria-label={label} tabIndex={0} onKeyDown={keepScrollKeys}>
       <JsonNode name={undefined} value={value} depth={0} openTo={openTo} />
     </section>
   );
@@ -142,8 +144,8 @@ export function LongPlainText({ text, label }: { readonly text: string; readonly
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
-      <section className="code plain" aria-label={label} tabIndex={0}>
-        {text.slice(0, shown)}
+      <section className="code plain" aria-label={label} tabIndex={0} onKeyDown={keepScrollKeys}>
+        {seen(text.slice(0, shown))}
       </section>
       {shown < text.length && (
         <p className="mt-1 flex items-center gap-2 small second">

@@ -5,15 +5,18 @@ import { Glyph } from './glyph';
 export function ProblemNote({
   title,
   detail,
+  open = false,
   children,
 }: {
   readonly title: string;
   readonly detail?: string;
+  /** Not a failure yet: something is not known. */
+  readonly open?: boolean;
   readonly children?: ReactNode;
 }) {
   return (
-    <div className="note m-3" data-tone="bad" role="alert">
-      <Glyph name="s-failed" />
+    <div className="note m-3" data-tone={open ? 'attention' : 'bad'} role="alert">
+      <Glyph name={open ? 's-unknown' : 's-failed'} />
       <div className="grow">
         <strong>{title}</strong>
         {detail !== undefined && detail !== title && <p className="break-words">{detail}</p>}

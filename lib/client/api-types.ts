@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { CommandBody, commandAnswer, planBody } from '@/lib/wire/v1/commands';
+import type { CommandBody, commandAnswer, commandBody, planBody } from '@/lib/wire/v1/commands';
 import type {
   bucketRow,
   checkpointRow,
@@ -40,6 +40,9 @@ export type DecisionBody = NonNullable<NonNullable<PlanBody['decisions']>[string
 export type CommandAnswer = z.output<typeof commandAnswer>;
 export type MachineAnswer = z.output<typeof machine>;
 export type { CommandBody };
+/** An order before it has its id. */
+export type OrderBody = WithoutId<z.input<typeof commandBody>>;
+type WithoutId<Body> = Body extends { readonly commandId: unknown } ? Omit<Body, 'commandId'> : never;
 
 /** One page of a list. */
 export interface Page<Item> {

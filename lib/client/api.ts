@@ -36,6 +36,13 @@ const unreachable = (detail: string): ApiProblem => ({
 const text = (value: unknown, otherwise: string) =>
   typeof value === 'string' && value !== '' ? value : otherwise;
 
+/**
+ * Whether the refusal is the console's own, so that what was asked for was surely not done. No answer, one that a
+ * proxy gave in its place, and an error half-way leave that open.
+ */
+export const isDefinite = ({ status }: Pick<ApiProblem, 'status'>): boolean =>
+  status >= 400 && status < 500 && status !== 408;
+
 /** Reads a refusal; an answer that is not problem+json keeps its text as the detail. */
 export function toProblem(status: number, body: string): ApiProblem {
   let members: Record<string, unknown> = {};
@@ -58,53 +65,70 @@ export function toProblem(status: number, body: string): ApiProblem {
 
 type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
-/** `/api/v1` + path + query; absent members are left out, lists are joined with commas. */
+/** `/api/v1` + path + query; absent members are left out, a list repeats its name. */
 export function apiUrl(path: string, query: Query = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value === undefined || value === '') continue;
-    const one = typeof value === 'object' ? value.join(',') : String(value);
-    if (one !== '') search.set(name, one);
+    for (const one of typeof value === 'object' ? value : [value]) {
+      if (one !== undefined && one !== '') search.append(name, String(one));
+    }
   }
   const tail = search.toString();
   return `/api/v1${path}${tail === '' ? '' : `?${tail}`}`;
 }
 
-async function send(url: string, init: RequestInit): Promise<Result<Response, ApiProblem>> {
-  let response: Response;
+/** After so long without an answer none is expected. */
+const NO_ANSWER_MS = 30_000;
+
+/** The answer's body as `read` gives it. A body that breaks off or is not what it says counts as no answer. */
+async function ask<Value>(
+  url: string,
+  init: RequestInit,
+  signal: AbortSignal | undefined,
+  read: (response: Response) => Promise<Value>,
+): Promise<Result<Value, ApiProblem>> {
+  const tooLong = AbortSignal.timeout(NO_ANSWER_MS);
   try {
-    response = await fetch(url, init);
+    const response = await fetch(url, {
+      ...init,
+      signal: signal === undefined ? tooLong : AbortSignal.any([signal, tooLong]),
+    });
+    return response.ok ? ok(await read(response)) : fail(toProblem(response.status, await response.text()));
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    return fail(unreachable(error instanceof Error ? error.message : String(error)));
+    // Whoever took the question back wants no answer.
+    if (signal?.aborted === true) throw error;
+    return fail(
+      unreachable(
+        tooLong.aborted
+          ? `There was no answer within ${NO_ANSWER_MS / 1_000} seconds.`
+          : error instanceof Error
+            ? error.message
+            : String(error),
+      ),
+    );
   }
-  return response.ok ? ok(response) : fail(toProblem(response.status, await response.text()));
 }
 
-export async function getJson<Value>(url: string, signal?: AbortSignal): Promise<Result<Value, ApiProblem>> {
-  const answer = await send(url, { headers: { accept: 'application/json' }, ...(signal ? { signal } : {}) });
-  return answer.ok ? ok((await answer.value.json()) as Value) : answer;
-}
+const json = { accept: 'application/json' };
 
-export async function postJson<Value>(
+export const getJson = <Value>(url: string, signal?: AbortSignal): Promise<Result<Value, ApiProblem>> =>
+  ask(url, { headers: json }, signal, async (response) => (await response.json()) as Value);
+
+export const postJson = <Value>(
   url: string,
   body: unknown,
   signal?: AbortSignal,
-): Promise<Result<Value, ApiProblem>> {
-  const answer = await send(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body: JSON.stringify(body),
-    ...(signal ? { signal } : {}),
-  });
-  return answer.ok ? ok((await answer.value.json()) as Value) : answer;
-}
+): Promise<Result<Value, ApiProblem>> =>
+  ask(
+    url,
+    { method: 'POST', headers: { ...json, 'content-type': 'application/json' }, body: JSON.stringify(body) },
+    signal,
+    async (response) => (await response.json()) as Value,
+  );
 
 /** A payload as text, whole. Bytes that are not UTF-8 come out as replacement characters. */
-export async function getText(url: string, signal?: AbortSignal): Promise<Result<string, ApiProblem>> {
-  const answer = await send(url, signal ? { signal } : {});
-  return answer.ok ? ok(await answer.value.text()) : answer;
-}
+export const getText = (url: string, signal?: AbortSignal): Promise<Result<string, ApiProblem>> =>
+  ask(url, {}, signal, (response) => response.text());
 
 /** The value, or a `ProblemError` for React Query. */
 export function orThrow<Value>(answer: Result<Value, ApiProblem>): Value {

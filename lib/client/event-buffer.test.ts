@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { epoch, epochMs, runId, seq } from '@/lib/core/events/ids';
 import type { RunEvent } from '@/lib/core/events/run-event';
-import { EventBuffer, indexOf } from './event-buffer';
+import { CHUNK, chunkOf, EventBuffer, indexOf } from './event-buffer';
 
 const event = (n: number): RunEvent => ({
   runId: runId('run_1'),
@@ -68,4 +68,15 @@ describe('EventBuffer', () => {
     expect(buffer.at(3)).toBeUndefined();
     expect(indexOf(buffer.snapshot().events, 3)).toBe(1);
   });
+});
+
+it('reads stretches that hold what is asked for, and do not overlap', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 0, max: 5_000 }), (at, more) => {
+      const [after, to] = chunkOf(at, at + more);
+      expect(after < at && at <= to && to <= at + more && to - after <= CHUNK && after % CHUNK === 0).toBe(
+        true,
+      );
+    }),
+  );
 });

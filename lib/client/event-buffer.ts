@@ -7,6 +7,15 @@ export interface EventBufferSnapshot {
   readonly headSeq: number;
 }
 
+/** Events in one read. */
+export const CHUNK = 200;
+
+/** The stretch of a journal up to `headSeq` that is read to have the event at `at`: after the first, to the second. */
+export function chunkOf(at: number, headSeq: number): readonly [after: number, to: number] {
+  const after = Math.floor((at - 1) / CHUNK) * CHUNK;
+  return [after, Math.min(headSeq, after + CHUNK)];
+}
+
 const EMPTY: EventBufferSnapshot = { events: [], headSeq: 0 };
 
 /**

@@ -1,6 +1,7 @@
 import type { RunEvent } from '@/lib/core/events/run-event';
-import { apiUrl } from './api';
-import type { RunSummary } from './api-types';
+import { ok, type Result } from '@/lib/core/shared/result';
+import { type ApiProblem, apiUrl, getJson, runPath } from './api';
+import type { Page, RunSummary } from './api-types';
 
 /** Whether changes are heard as they happen; where not, since when (epoch ms). */
 export type Liveness =
@@ -16,55 +17,213 @@ export interface Moved {
 
 interface Ears<Item> {
   readonly onItem: (item: Item) => void;
-  /** Some items may have been missed: read anew. */
-  readonly onReset: () => void;
+  /** Something may have been missed: read anew. */
+  readonly onMissed: () => void;
   readonly onLiveness: (liveness: Liveness) => void;
+}
+interface RunEars extends Ears<RunEvent> {
+  /** The journal is not the one that was read before: nothing of it holds. */
+  readonly onReset: () => void;
 }
 
 /** How long after a refusal the stream is asked for again. A connection that broke is retried by the browser itself. */
 const AGAIN_MS = 2_000;
+/** The console sends a ping every ten seconds: a connection that brings none is dead, whatever the browser thinks. */
+const SILENT_MS = 25_000;
+const WATCH_MS = 5_000;
+/** A tab that nobody looks at for so long gives its connection back. */
+const HIDDEN_MS = 5_000;
+/**
+ * A browser opens six connections to one host, for all of its tabs together, and a stream keeps its own. Tabs beyond
+ * these ask every few seconds instead, so that there is always room for what a page reads.
+ */
+const STREAMS = 4;
+const LOOK_MS = 2_000;
+const LOOK_AT_ONCE = 1_000;
 
-/** `urlAfter` gets the id of the newest message, where there was one. */
-function listen<Item>(urlAfter: (newest: string | undefined) => string, ears: Ears<Item>): () => void {
+interface Looked<Item> {
+  readonly items: readonly Item[];
+  readonly newest?: string | undefined;
+  readonly reset?: boolean;
+  /** There is more to be had at once. */
+  readonly more?: boolean;
+}
+
+/** What is listened to. `newest` is the id of the newest message, where there was one. */
+interface Feed<Item> {
+  readonly url: (newest: string | undefined) => string;
+  /** Asks for what the stream would have brought. */
+  readonly look: (
+    newest: string | undefined,
+    signal: AbortSignal,
+  ) => Promise<Result<Looked<Item>, ApiProblem>>;
+  /** Whether what moves while nobody listens is told later. */
+  readonly resumes: boolean;
+  readonly onReset: () => void;
+}
+
+/** One of the places for a stream, shared by the tabs of this browser, until `over`. */
+async function takePlace(over: AbortSignal): Promise<boolean> {
+  // Where the page is not a secure context there are no locks.
+  const locks = (navigator as { readonly locks?: LockManager }).locks;
+  if (locks === undefined) return true;
+  for (let n = 1; n <= STREAMS; n += 1) {
+    const taken = await new Promise<boolean>((resolve) => {
+      const hold = (lock: Lock | null) => {
+        resolve(lock !== null);
+        if (lock === null || over.aborted) return;
+        return new Promise<void>((free) => over.addEventListener('abort', () => free(), { once: true }));
+      };
+      locks.request(`rerail.stream ${n}`, { ifAvailable: true }, hold).catch(() => resolve(true));
+    });
+    if (taken || over.aborted) return taken;
+  }
+  return false;
+}
+
+function listen<Item>(feed: Feed<Item>, ears: Ears<Item>): () => void {
   let newest: string | undefined;
   let lostSince: number | undefined;
-  let source: EventSource | undefined;
-  let again: ReturnType<typeof setTimeout> | undefined;
+  let hasHeard = false;
+  let close: (() => void) | undefined;
+
+  const heard = () => {
+    if (hasHeard || !feed.resumes) ears.onMissed();
+    hasHeard = true;
+    lostSince = undefined;
+    ears.onLiveness({ kind: 'live' });
+  };
+  const lost = (since: number) => {
+    if (lostSince !== undefined) return;
+    lostSince = since;
+    ears.onLiveness({ kind: 'lost', since });
+  };
   const open = () => {
-    const opened = new EventSource(urlAfter(newest));
-    source = opened;
-    opened.onopen = () => {
-      ears.onLiveness({ kind: 'live' });
-      if (lostSince !== undefined) ears.onReset();
-      lostSince = undefined;
+    close?.();
+    const over = new AbortController();
+    close = () => over.abort();
+    void takePlace(over.signal).then((taken) => {
+      if (over.signal.aborted) return;
+      if (taken) stream(over.signal);
+      else void look(over.signal);
+    });
+  };
+
+  const stream = (over: AbortSignal) => {
+    const source = new EventSource(feed.url(newest));
+    let lastHeard = Date.now();
+    let again: ReturnType<typeof setTimeout> | undefined;
+    const watch = setInterval(() => {
+      if (Date.now() - lastHeard < SILENT_MS) return;
+      lost(lastHeard);
+      open();
+    }, WATCH_MS);
+    over.addEventListener('abort', () => {
+      source.close();
+      clearInterval(watch);
+      clearTimeout(again);
+    });
+    source.onopen = () => {
+      lastHeard = Date.now();
+      heard();
     };
-    opened.onerror = () => {
-      if (lostSince === undefined) {
-        lostSince = Date.now();
-        ears.onLiveness({ kind: 'lost', since: lostSince });
-      }
+    source.onerror = () => {
+      lost(Date.now());
       // An answer that is no stream (a proxy's error page, a console that starts up) ends the source for good.
-      if (opened.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MS);
+      if (source.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MS);
     };
-    opened.onmessage = (message: MessageEvent<string>) => {
+    const take = (message: MessageEvent<string>) => {
+      lastHeard = Date.now();
       if (message.lastEventId !== '') newest = message.lastEventId;
+    };
+    source.onmessage = (message: MessageEvent<string>) => {
+      take(message);
       ears.onItem(JSON.parse(message.data) as Item);
     };
-    opened.addEventListener('reset', () => ears.onReset());
+    source.addEventListener('ping', take);
+    source.addEventListener('reset', (message) => {
+      take(message);
+      feed.onReset();
+    });
   };
-  open();
+
+  const look = async (over: AbortSignal) => {
+    const answer = await feed.look(newest, over).catch(() => undefined);
+    if (over.aborted || answer === undefined) return;
+    if (answer.ok) {
+      heard();
+      newest = answer.value.newest ?? newest;
+      for (const item of answer.value.items) ears.onItem(item);
+      if (answer.value.reset === true) feed.onReset();
+    } else lost(Date.now());
+    // Until then a place may have come free.
+    const again = setTimeout(open, answer.ok && answer.value.more === true ? 0 : LOOK_MS);
+    over.addEventListener('abort', () => clearTimeout(again));
+  };
+
+  let leaving: ReturnType<typeof setTimeout> | undefined;
+  const onVisibility = () => {
+    clearTimeout(leaving);
+    if (document.visibilityState === 'hidden') {
+      leaving = setTimeout(() => {
+        close?.();
+        close = undefined;
+      }, HIDDEN_MS);
+    } else if (close === undefined) {
+      ears.onLiveness({ kind: 'connecting' });
+      open();
+    }
+  };
+  document.addEventListener('visibilitychange', onVisibility);
+  if (document.visibilityState !== 'hidden') open();
   return () => {
-    clearTimeout(again);
-    source?.close();
+    document.removeEventListener('visibilitychange', onVisibility);
+    clearTimeout(leaving);
+    close?.();
   };
 }
 
 /** Events of one run after `after`. A reconnection goes on after the newest one, so none is missed. Returns the end. */
-export const listenToRun = (runId: string, after: number, ears: Ears<RunEvent>): (() => void) =>
-  listen((newest) => apiUrl('/stream', { run: runId, after: newest ?? after }), ears);
+export const listenToRun = (runId: string, after: number, ears: RunEars): (() => void) =>
+  listen<RunEvent>(
+    {
+      url: (newest) => apiUrl('/stream', { run: runId, after: newest ?? after }),
+      look: async (newest, signal) => {
+        const from = Number(newest ?? after);
+        const answer = await getJson<Page<RunEvent>>(
+          apiUrl(runPath(runId, '/events'), { after: from, limit: LOOK_AT_ONCE }),
+          signal,
+        );
+        if (!answer.ok) return answer;
+        const { items, total, nextCursor } = answer.value;
+        const last = items.at(-1)?.seq;
+        return ok({
+          items,
+          newest: last === undefined ? undefined : String(last),
+          reset: from > total,
+          more: nextCursor !== null,
+        });
+      },
+      resumes: true,
+      onReset: ears.onReset,
+    },
+    ears,
+  );
 
 /** Which runs moved, of all. Returns the end. */
-export const listenToRuns = (ears: Ears<Moved>): (() => void) => listen(() => apiUrl('/stream'), ears);
+export const listenToRuns = (ears: Ears<Moved>): (() => void) =>
+  listen<Moved>(
+    {
+      url: () => apiUrl('/stream'),
+      look: async (_, signal) => {
+        const answer = await getJson<unknown>(apiUrl('/runs', { limit: 1 }), signal);
+        return answer.ok ? ok({ items: [] }) : answer;
+      },
+      resumes: false,
+      onReset: ears.onMissed,
+    },
+    ears,
+  );
 
 /**
  * Calls `round` soon after it was asked for: never twice at once, and after each one at least `restMs` and twice as
@@ -103,6 +262,31 @@ export function inRounds(
     end: () => {
       ended = true;
       clearTimeout(timer);
+    },
+  };
+}
+
+/**
+ * Tells `tell` of the newest value at most `ms` after it was given, and no more often than that, however fast values
+ * come.
+ */
+export function paced<Value>(
+  tell: (value: Value) => void,
+  ms: number,
+): { readonly give: (value: Value) => void; readonly end: () => void } {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let newest: Value;
+  return {
+    give: (value) => {
+      newest = value;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        tell(newest);
+      }, ms);
+    },
+    end: () => {
+      clearTimeout(timer);
+      timer = undefined;
     },
   };
 }

@@ -28,6 +28,9 @@ export const runKeys = {
   at: (id: string, what: string, seq: number) => [...runKeys.run(id), 'at', what, seq] as const,
 };
 
+/** A run that moves has a new key for each moment: what nobody looks at any more is let go soon. */
+const MOMENT_MS = 10_000;
+
 const PAGE = 50;
 /** Rows in one read of a list that is read whole. */
 const MANY = 5_000;
@@ -87,13 +90,19 @@ async function everyPage<Item>(path: string, signal: AbortSignal, after?: number
   }
 }
 
-/** Nothing but a rewind changes a row that stands so. */
-const ended: ReadonlySet<StepRow['status']> = new Set(['completed', 'reused', 'skipped', 'abandoned']);
+/** Within one epoch and line, nothing changes a row that stands so: a step that failed is tried again by a new holder alone. */
+const ended: ReadonlySet<StepRow['status']> = new Set([
+  'completed',
+  'reused',
+  'skipped',
+  'abandoned',
+  'failed',
+]);
 
-/** All steps, by start. Within one line of the run, only those that may have changed are read again. */
-export const stepsQuery = (id: string, line: number) =>
+/** All steps, by start. Within one epoch and line of the run, only those that may have changed are read again. */
+export const stepsQuery = ({ id, epoch, line }: Pick<RunSummary, 'id' | 'epoch' | 'line'>) =>
   queryOptions({
-    queryKey: [...runKeys.live(id), 'steps', line],
+    queryKey: [...runKeys.live(id), 'steps', epoch, line],
     queryFn: async ({ signal, client, queryKey }): Promise<Page<StepRow>> => {
       const known = client.getQueryData<Page<StepRow>>(queryKey)?.items ?? [];
       const open = known.findIndex((step) => !ended.has(step.status));
@@ -106,10 +115,31 @@ export const stepsQuery = (id: string, line: number) =>
     placeholderData: keepPreviousData,
   });
 
-export const checkpointsQuery = (id: string) =>
+/** All checkpoints. Nothing but another one, or a rewind, changes them. */
+export const checkpointsQuery = ({ id, line, counts }: Pick<RunSummary, 'id' | 'line' | 'counts'>) =>
   queryOptions({
-    queryKey: [...runKeys.live(id), 'checkpoints'],
+    queryKey: [...runKeys.run(id), 'checkpoints', line, counts.checkpoints],
     queryFn: ({ signal }) => everyPage<CheckpointRow>(runPath(id, '/checkpoints'), signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: MOMENT_MS,
+    placeholderData: keepPreviousData,
+  });
+
+/** The newest places where the run stopped. */
+export const stopsQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...runKeys.live(id), 'stops'],
+    queryFn: async ({ signal }) =>
+      orThrow(
+        await getJson<EventsAnswer>(
+          apiUrl(runPath(id, '/events'), {
+            kinds: ['run.interrupted', 'run.failed'],
+            order: 'desc',
+            limit: 200,
+          }),
+          signal,
+        ),
+      ).items,
   });
 
 export const stepQuery = (id: string, key: string) =>
@@ -125,6 +155,7 @@ export const effectsQuery = (id: string, at?: number) =>
     queryKey: [...runKeys.live(id), 'effects', at ?? 'head'],
     queryFn: async ({ signal }) =>
       orThrow(await getJson<Page<EffectRow>>(apiUrl(runPath(id, '/effects'), { at, limit: MANY }), signal)),
+    gcTime: MOMENT_MS,
     placeholderData: keepPreviousData,
   });
 
@@ -133,13 +164,14 @@ export const graphQuery = (id: string, at: number) =>
     queryKey: runKeys.at(id, 'graph', at),
     queryFn: async ({ signal }) => orThrow(await getJson<GraphAt>(graphUrl(id, at), signal)),
     staleTime: Number.POSITIVE_INFINITY,
+    gcTime: MOMENT_MS,
     placeholderData: keepPreviousData,
     enabled: at > 0,
   });
 
-export const bucketsQuery = (id: string, n: number, headSeq: number) =>
+export const bucketsQuery = (id: string, n: number) =>
   queryOptions({
-    queryKey: [...runKeys.run(id), 'buckets', n, headSeq],
+    queryKey: [...runKeys.live(id), 'buckets', n],
     queryFn: async ({ signal }) =>
       orThrow(await getJson<Page<BucketRow>>(apiUrl(runPath(id, '/buckets'), { n }), signal)),
     placeholderData: keepPreviousData,
@@ -151,6 +183,7 @@ export const stateQuery = (id: string, at: number) =>
     queryFn: async ({ signal }) =>
       orThrow(await getJson<StateAt>(apiUrl(runPath(id, '/state'), { at }), signal)),
     staleTime: Number.POSITIVE_INFINITY,
+    gcTime: MOMENT_MS,
     placeholderData: keepPreviousData,
     enabled: at > 0,
   });
@@ -161,6 +194,7 @@ export const diffQuery = (id: string, from: number, to: number) =>
     queryFn: async ({ signal }) =>
       orThrow(await getJson<StateDiff>(apiUrl(runPath(id, '/diff'), { from, to }), signal)),
     staleTime: Number.POSITIVE_INFINITY,
+    gcTime: MOMENT_MS,
     placeholderData: keepPreviousData,
     enabled: to > 0,
   });
@@ -172,6 +206,7 @@ export const messagesQuery = (id: string, at: number, limit: number) =>
     queryFn: async ({ signal }) =>
       orThrow(await getJson<Page<MessageRow>>(apiUrl(runPath(id, '/messages'), { at, limit }), signal)),
     staleTime: Number.POSITIVE_INFINITY,
+    gcTime: MOMENT_MS,
     placeholderData: keepPreviousData,
     enabled: at > 0,
   });
@@ -190,6 +225,7 @@ export const eventsQuery = (id: string, after: number, to: number) =>
     queryFn: async ({ signal }): Promise<readonly RunEvent[]> =>
       orThrow(await readEvents(id, after, Math.max(1, to - after), signal)).items,
     staleTime: Number.POSITIVE_INFINITY,
+    gcTime: MOMENT_MS,
   });
 
 /** A payload's text. Addressed by content, so it is never read twice. */

@@ -237,7 +237,10 @@ export interface WorkerOptions {
   readonly backoff?: { readonly baseMs: number; readonly capMs: number };
   /** How long code that awaits something foreign may keep a re-entry waiting. Default 2,000. */
   readonly graceMs?: number;
-  /** SIGTERM hands over every run and ends the process. Default true. */
+  /**
+   * SIGTERM and SIGINT hand over every run and end the process; a second SIGINT ends it at once, and effects that are
+   * out by then are in doubt. Default true.
+   */
   readonly handleSignals?: boolean;
   /** Takes what went wrong without stopping a run. Default: standard error. */
   readonly onWarning?: (warning: string) => void;

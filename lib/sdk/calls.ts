@@ -2,7 +2,7 @@ import { epochMs, questionId } from '../core/events/ids';
 import type { Disposition } from '../core/planner/plan';
 import type { Effects } from './effects';
 import { type CachedOutcome, found } from './load-run';
-import { callFields, isEffect, type Operation, reusedError } from './operation';
+import { callFields, isEffect, type Operation } from './operation';
 import type { Outcomes } from './outcomes';
 import { evaluate } from './pure';
 import type { Reads } from './reads';
@@ -74,7 +74,9 @@ export class Calls {
   }
 
   private reuse(op: Operation, { runId, event, outcome }: CachedOutcome): void {
-    const answer = outcome.ok ? { result: outcome.value.ref } : { error: reusedError(outcome) };
+    const answer = outcome.ok
+      ? { result: outcome.value.ref }
+      : { failure: outcome.failure, error: outcome.error };
     this.deps.hold.push({
       event: { kind: 'step.reused', ...callFields(op), sourceRunId: runId, sourceSeq: event.seq, ...answer },
       payloads: outcome.ok ? [op.input, outcome.value] : [op.input],

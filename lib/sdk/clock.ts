@@ -8,6 +8,8 @@ export interface Clock {
   after(ms: number, fn: () => void): () => void;
   /** Calls back when the code that runs now, and every microtask that it sets off, is done. */
   turn(fn: () => void): void;
+  /** The same, but before timers and everything else that is waited for have their turn. */
+  settled(fn: () => void): void;
   random(): number;
   uuid(): string;
 }
@@ -33,6 +35,11 @@ const { now, mono, random, uuid }: Originals = kept ?? {
   uuid: crypto.randomUUID.bind(crypto),
 };
 
+/** Ticks come after every microtask, those included which microtasks set off. */
+export function settled(fn: () => void): void {
+  queueMicrotask(() => process.nextTick(fn));
+}
+
 /** The machine's own. */
 export const systemClock: Clock = {
   now,
@@ -44,6 +51,7 @@ export const systemClock: Clock = {
   turn: (fn) => {
     setImmediate(fn);
   },
+  settled,
   random,
   uuid,
 };

@@ -81,8 +81,7 @@ export class ConsoleEvents {
     if (command.stepKey === undefined) return;
     const { hold, effects } = this.deps;
     const op = this.waiting(command.stepKey);
-    const asked = op !== undefined && isEffect(op);
-    if (asked) await effects.verifyFor(op, command.commandId);
+    const asked = op !== undefined && isEffect(op) && (await effects.verifyFor(op, command.commandId));
     hold.guard(() =>
       hold.push({
         event: {

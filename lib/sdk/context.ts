@@ -2,10 +2,11 @@ import { stepKey } from '../core/events/ids';
 import type { NewEvent } from '../core/events/run-event';
 import { pointerTo } from '../core/shared/json-pointer';
 import type { Context, LlmReply, Message, Messages, Question, Tool, Variables } from './api';
-import { AgentCodeError } from './errors';
-import type { Work } from './operation';
+import { AgentCodeError, Stopped } from './errors';
+import { refused, type Work } from './operation';
 import type { RunSession } from './run-session';
 import type { Scope } from './scope';
+import { LONGEST_PATH, nameProblem, shownName, stepNameProblem } from './texts';
 import { read, store } from './values';
 
 /** What agent code sees: one for each scope, so that keys are minted where they belong. */
@@ -41,8 +42,9 @@ export class ContextOfScope implements Context {
   }
 
   llm(name: string, request: unknown): Promise<LlmReply> {
-    const llm = this.session.agent.llms[name];
-    if (llm === undefined) return Promise.reject(new AgentCodeError(`llm ${name} is not declared`));
+    const { llms } = this.session.agent;
+    const llm = Object.hasOwn(llms, name) ? llms[name] : undefined;
+    if (llm === undefined) return refused(new AgentCodeError(`llm ${shownName(name)} is not declared`));
     return this.call(name, 'llm', 'read', request, { kind: 'llm', llm }) as Promise<LlmReply>;
   }
 
@@ -55,26 +57,45 @@ export class ContextOfScope implements Context {
   }
 
   ask<Answer>(name: string, question: Question): Promise<Answer> {
+    const wrong = questionProblem(question);
+    if (wrong !== undefined) return refused(new AgentCodeError(`the question ${shownName(name)} ${wrong}`));
     return this.call(name, 'human', undefined, question, { kind: 'human', question }) as Promise<Answer>;
   }
 
-  async parallel<Branches extends Readonly<Record<string, (ctx: Context) => Promise<unknown>>>>(
+  parallel<Branches extends Readonly<Record<string, (ctx: Context) => Promise<unknown>>>>(
     name: string,
     branches: Branches,
   ): Promise<{ [Name in keyof Branches]: Awaited<ReturnType<Branches[Name]>> }> {
+    const results = this.inBranches(name, branches);
+    // As with a call: code that goes on without the answer leaves no unhandled rejection.
+    results.catch(() => undefined);
+    return results as Promise<{ [Name in keyof Branches]: Awaited<ReturnType<Branches[Name]>> }>;
+  }
+
+  private async inBranches(
+    name: string,
+    branches: Readonly<Record<string, (ctx: Context) => Promise<unknown>>>,
+  ): Promise<Readonly<Record<string, unknown>>> {
     checkName(name);
-    const at = this.scope.mint(name);
-    const ended = await Promise.allSettled(
-      Object.entries(branches).map(([branch, run]) =>
-        this.session.inScope(this.session.branch(this.scope, at, branch), run, this.state),
-      ),
+    orStop(this.scope);
+    const entries = Object.entries(branches);
+    for (const [branch] of entries) {
+      const wrong = nameProblem(branch, 0);
+      if (wrong !== undefined) throw new AgentCodeError(`branch ${shownName(branch)} of ${name} ${wrong}`);
+    }
+    const scopes = this.session.branches(
+      this.scope,
+      name,
+      entries.map(([branch]) => branch),
     );
+    const ended = await Promise.allSettled(
+      entries.map(([, run], index) => this.session.inScope(scopes[index] as Scope, run, this.state)),
+    );
+    await this.session.untilReleased(this.scope);
     const failed = ended.find((end) => end.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     const values = ended.map((end) => (end.status === 'fulfilled' ? end.value : undefined));
-    return Object.fromEntries(Object.keys(branches).map((branch, index) => [branch, values[index]])) as {
-      [Name in keyof Branches]: Awaited<ReturnType<Branches[Name]>>;
-    };
+    return Object.fromEntries(entries.map(([branch], index) => [branch, values[index]]));
   }
 
   now(): number {
@@ -94,6 +115,7 @@ export class ContextOfScope implements Context {
   }
 
   private draw(of: 'time' | 'random' | 'id', name: string, fresh: () => number | string): number | string {
+    orStop(this.scope);
     const key = this.scope.mint(name);
     const value = fresh();
     const recorded = this.session.sync(key, { kind: 'value.recorded', key, of, value });
@@ -107,20 +129,21 @@ export class ContextOfScope implements Context {
     fn: (input: never) => unknown,
   ): Promise<unknown> {
     if (typeof fn !== 'function')
-      return Promise.reject(new AgentCodeError(`${step} ${name} needs a function`));
+      return refused(new AgentCodeError(`${step} ${shownName(name)} needs a function`));
     // The function sees a copy, as the record has it: what it was given cannot change behind its back.
     const run = () => fn(read(store(input, `the input of ${name}`)) as never);
     return this.call(name, step, 'pure', input, { kind: 'pure', run });
   }
 
   private declared(name: string, args: unknown, step: 'tool' | 'retrieval'): Promise<unknown> {
-    const tool: Tool | undefined = this.session.agent.tools[name];
-    const mayCall = this.session.agent.states[this.state]?.tools?.includes(name) ?? false;
+    const { tools, states } = this.session.agent;
+    const tool: Tool | undefined = Object.hasOwn(tools, name) ? tools[name] : undefined;
+    const mayCall = states[this.state]?.tools?.includes(name) ?? false;
     if (tool === undefined || !mayCall) {
-      return Promise.reject(new AgentCodeError(`state ${this.state} does not declare tool ${name}`));
+      return refused(new AgentCodeError(`state ${this.state} does not declare tool ${shownName(name)}`));
     }
     if (step === 'retrieval' && tool.effect !== 'read') {
-      return Promise.reject(new AgentCodeError(`${name} is ${tool.effect}; retrieve() takes read tools`));
+      return refused(new AgentCodeError(`${name} is ${tool.effect}; retrieve() takes read tools`));
     }
     return this.call(name, step, tool.effect, args, { kind: 'tool', tool });
   }
@@ -135,18 +158,47 @@ export class ContextOfScope implements Context {
     try {
       checkName(name);
     } catch (error) {
-      return Promise.reject(error);
+      return refused(error);
     }
     return this.session.call(this.scope, { name, step, effect, args, work });
   }
 }
 
-function checkName(name: string): void {
-  const bad = typeof name !== 'string' || name.length === 0 || name.length > 256 || name.startsWith('$');
-  if (bad)
+/** Nothing is recorded for a scope that has ended: code of it that still runs is unwound. */
+function orStop(scope: Scope): void {
+  if (scope.over) throw new Stopped();
+}
+
+function checkName(name: unknown): void {
+  const wrong = stepNameProblem(name);
+  if (wrong !== undefined) throw new AgentCodeError(`${shownName(name)} is no name for a step: it ${wrong}`);
+}
+
+function questionProblem(question: unknown): string | undefined {
+  if (typeof question !== 'object' || question === null || !('prompt' in question)) return 'needs a prompt';
+  const { prompt, until }: { readonly prompt: unknown; readonly until?: unknown } = question;
+  if (typeof prompt !== 'string') return 'needs a prompt that is text';
+  const isInstant =
+    until === undefined ||
+    (typeof until === 'number' && Number.isInteger(until) && until >= 0 && until <= END_OF_TIME);
+  return isInstant
+    ? undefined
+    : `has an “until” that is no whole number of epoch milliseconds: ${shownName(until)}`;
+}
+
+/** Last instant of a `Date`. */
+const END_OF_TIME = 8_640_000_000_000_000;
+
+/** The path of a variable, in JSON Pointer. */
+function pathTo(name: unknown): string {
+  if (typeof name !== 'string')
+    throw new AgentCodeError(`${shownName(name)} is no name for a variable: it must be text`);
+  const path = pointerTo(name);
+  if (path.length > LONGEST_PATH)
     throw new AgentCodeError(
-      `${JSON.stringify(name)} is no name for a step: 1 to 256 characters that do not begin with $`,
+      `${shownName(name)} is too long a name for a variable: ${path.length} characters, at most ${LONGEST_PATH}`,
     );
+  return path;
 }
 
 function variablesIn(session: RunSession, scope: Scope): Variables {
@@ -157,17 +209,16 @@ function variablesIn(session: RunSession, scope: Scope): Variables {
       return stored === undefined ? undefined : read(stored);
     },
     set: (name, value) => {
+      orStop(scope);
+      const path = pathTo(name);
       const stored = store(value, `variable ${name}`);
       const key = scope.mint('$set');
       const op = variables.has(name) ? 'replace' : 'add';
-      patch(
-        session,
-        { kind: 'variables.patched', key, patch: [{ op, path: pointerTo(name), value: stored.ref }] },
-        [stored],
-      );
+      patch(session, { kind: 'variables.patched', key, patch: [{ op, path, value: stored.ref }] }, [stored]);
       variables.set(name, stored);
     },
     delete: (name) => {
+      orStop(scope);
       if (!variables.has(name)) return;
       const key = scope.mint('$set');
       patch(
@@ -191,9 +242,9 @@ function messagesIn(session: RunSession, scope: Scope): Messages {
   const { messages } = session.view;
   return {
     append: (message: Message) => {
-      if (typeof message?.role !== 'string' || message.role === '') {
-        throw new AgentCodeError('a message needs a role');
-      }
+      orStop(scope);
+      const wrong = nameProblem(message?.role);
+      if (wrong !== undefined) throw new AgentCodeError(`the role of a message ${wrong}`);
       const stored = store(message, 'the message');
       const key = stepKey(scope.mint('$msg'));
       session.sync(key, { kind: 'message.appended', key, role: message.role, message: stored.ref }, [stored]);

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { defineAgent } from './define-agent';
+import type { PlanToCheck } from './journal-port';
 import { machineOf } from './machine-of';
-import { recordOf } from './record';
+import type { Operation } from './operation';
+import { contradiction } from './plan-check';
+import { pathOf, recordOf } from './record';
 import { Scope } from './scope';
 import { tool } from './tool';
+import { startWorker } from './worker';
 
 const run = async () => undefined;
 
@@ -22,6 +26,38 @@ describe('a declaration', () => {
         tools: {},
       });
     for (const part of ['nowhere', 'leads to two', 'tool ghost', '$odd', 'leads nowhere', 'last is final'])
+      expect(wrong).toThrow(part);
+  });
+
+  test('is refused where a list, a name, a model or a limit is missing or cannot be used', () => {
+    const client = { complete: async () => ({ message: { role: 'assistant' } }) };
+    const wrong = () =>
+      defineAgent({
+        name: 'a',
+        initial: 'one',
+        states: {
+          one: { run } as never,
+          two: { to: [], final: true, tools: 'look', run } as never,
+          ['__proto__']: { to: ['two'], run },
+        },
+        tools: { ['__proto__']: tool({ effect: 'read', run }) },
+        llms: {
+          long: { model: 'm'.repeat(300), client },
+          endless: { model: 'm', timeoutMs: Number.POSITIVE_INFINITY, client },
+          half: { model: 'm', retries: 0.5, client },
+        },
+        checkpoints: { everySteps: 2 ** 40 },
+      });
+    for (const part of [
+      'state one has no list of transitions',
+      '“tools” of state two is no list',
+      'state "__proto__" cannot',
+      'tool "__proto__" cannot',
+      'model of llm long',
+      'timeoutMs of llm endless',
+      'retries of llm half',
+      'checkpoints.everySteps',
+    ])
       expect(wrong).toThrow(part);
   });
 
@@ -50,6 +86,31 @@ describe('a declaration', () => {
   });
 });
 
+test.each([
+  { batchSize: 0 },
+  { batchSize: 20_000 },
+  { maxRuns: 0.5 },
+  { graceMs: -1 },
+  { backoff: { baseMs: Number.NaN, capMs: 1 } },
+])('a worker refuses a setting that cannot be used, by name: %j', async (setting) => {
+  const name = 'backoff' in setting ? 'baseMs' : Object.keys(setting)[0];
+  await expect(startWorker({ console: 'http://127.0.0.1:9', agents: [], ...setting })).rejects.toThrow(name);
+});
+
+describe('a plan that shows an effect as done', () => {
+  test.each([
+    { answer: { kind: 'step.failed' }, said: 'skip', agrees: false },
+    { answer: { kind: 'step.failed' }, said: 'reuse', agrees: true },
+    { answer: { kind: 'step.reused', error: { type: 'E', message: 'no' } }, said: 'skip', agrees: false },
+    { answer: { kind: 'step.completed' }, said: 'skip', agrees: true },
+    { answer: { kind: 'step.skipped' }, said: 'reuse', agrees: true },
+  ])('$said: contradicts a recorded $answer.kind? agrees: $agrees', ({ answer, said, agrees }) => {
+    const plan = { steps: [{ key: 's#1/pay#1', disposition: said }] } as unknown as PlanToCheck;
+    const op = { key: 's#1/pay#1', effect: 'external', step: 'tool' } as unknown as Operation;
+    expect(contradiction(plan, [{ op, event: answer as never }], []) === undefined).toBe(agrees);
+  });
+});
+
 describe('keys', () => {
   test('count the calls of a name in their own scope, and escape what would split an address in two ways', () => {
     const visit = new Scope('lookup#2');
@@ -67,9 +128,15 @@ describe('keys', () => {
 
   test('a name is raced where another order of answers would have swapped its numbers', () => {
     const scope = new Scope('s#1');
-    expect(scope.raced('a', 1, undefined)).toBe(false);
-    expect(scope.raced('a', 2, 1)).toBe(false); // caused by a call made when `a` was minted: it cannot come before
-    expect(scope.raced('a', 3, 1)).toBe(true); // caused by an older call: its answer could have come first
+    expect(scope.mintIn(1, undefined, 'a')).toEqual({ key: 's#1/a#1', race: undefined });
+    // Caused by a call made when `a` was minted: it cannot come before.
+    expect(scope.mintIn(2, 1, 'a')).toEqual({ key: 's#1/a#2', race: undefined });
+    // Caused by an older call: its answer could have come first.
+    const { key, race } = scope.mintIn(3, 1, 'a');
+    expect([key, race]).toEqual(['s#1/a#3', expect.stringContaining('which answer came first')]);
+    // What lies below such a number depends on the same race.
+    const branch = new Scope(`${key}:x`, scope, race);
+    expect(new Scope('s#1/a#3:x/b#1:y', branch).mintIn(3, 1, 'c').race).toBe(race);
   });
 });
 
@@ -123,5 +190,30 @@ describe('the record', () => {
     const record = recordOf(events, 's#1', { retry: true });
     expect([...record.calls.keys()]).toEqual(['s#1/p#1:a/x#1', 's#1/p#1:b/$left']);
     expect(record.outcomes.size).toBe(0);
+  });
+
+  test('an answer taken from what a rewind left behind stands in for one that is on the path; an audit of that one does not', () => {
+    const reused = (sourceSeq: number) =>
+      line({
+        kind: 'step.reused',
+        stepKey: 's#1/a#1',
+        name: 'x',
+        step: 'tool',
+        effect: 'read',
+        inputDigest: 'd',
+        attempt: 1,
+        sourceSeq,
+      });
+    const done = () => line({ kind: 'step.completed', stepKey: 's#1/a#1', attempt: 1, recorded: true });
+    const [call, first, second] = [started('s#1/a#1'), done(), done()];
+    const answerOf = (source: number) => {
+      const event = reused(source);
+      const path = pathOf([call, first, second, line({ kind: 'run.rewound', toSeq: first.seq }), event]);
+      return { event, newest: recordOf(path, 's#1', { retry: true }).outcomes.get('s#1/a#1') };
+    };
+    const audit = answerOf(first.seq);
+    expect(audit.newest).toBe(first);
+    const answer = answerOf(second.seq);
+    expect(answer.newest).toBe(answer.event);
   });
 });

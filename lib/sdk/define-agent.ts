@@ -1,6 +1,8 @@
 import { defaultCheckpointPolicy } from '../core/checkpoints/policy';
 import type { Agent, AgentOptions, AgentState } from './api';
 import { replayEntry } from './replay-entry';
+import { nameProblem, shownName, stepNameProblem, textOf } from './texts';
+import { isWholeNumber, MOST } from './tool';
 
 /** Marks an agent across copies of the SDK: a module may be loaded beside another copy. */
 const AGENT = Symbol.for('rerail.agent');
@@ -49,20 +51,16 @@ function problemsOf(options: AgentOptions): readonly string[] {
   const states = Object.entries(options.states ?? {});
   const tools = Object.entries(options.tools ?? {});
   const name = (what: string, value: unknown) => {
-    if (typeof value !== 'string' || value.length === 0 || value.length > 256 || value.startsWith('$')) {
-      wrong.push(
-        `${what} ${JSON.stringify(value)} must be text of 1 to 256 characters that does not begin with $`,
-      );
-    } else if (!value.isWellFormed() || value.includes('\u0000')) {
-      wrong.push(`${what} ${JSON.stringify(value)} must be well-formed text without U+0000`);
-    }
+    // A map that is parsed or checked by name loses it.
+    const problem = value === '__proto__' ? 'cannot be used as a name' : stepNameProblem(value);
+    if (problem !== undefined) wrong.push(`${what} ${shownName(value)} ${problem}`);
   };
   name('name', options.name);
   for (const [state] of states) name('state', state);
   for (const [toolName] of tools) name('tool', toolName);
   for (const llm of Object.keys(options.llms ?? {})) name('llm', llm);
   if (!Object.hasOwn(options.states ?? {}, options.initial)) {
-    wrong.push(`initial state ${JSON.stringify(options.initial)} is not declared`);
+    wrong.push(`initial state ${shownName(options.initial)} is not declared`);
   }
   for (const [state, declared] of states) wrong.push(...problemsOfState(state, declared, options));
   if (states.length > 0 && !states.some(([, declared]) => declared.final === true)) {
@@ -71,29 +69,39 @@ function problemsOf(options: AgentOptions): readonly string[] {
   for (const [llm, declared] of Object.entries(options.llms ?? {})) {
     if (typeof declared.client?.complete !== 'function')
       wrong.push(`llm ${llm} has no client with complete()`);
-    if (typeof declared.model !== 'string' || declared.model === '') wrong.push(`llm ${llm} names no model`);
+    const model = nameProblem(declared.model);
+    if (model !== undefined) wrong.push(`the model of llm ${llm} ${model}`);
+    for (const [limit, least] of [
+      ['timeoutMs', 1],
+      ['retries', 0],
+    ] as const) {
+      const value = declared[limit];
+      if (value !== undefined && !isWholeNumber(value, least))
+        wrong.push(`${limit} of llm ${llm} must be a whole number from ${least} to ${MOST}`);
+    }
   }
   for (const [key, value] of Object.entries(options.checkpoints ?? {})) {
-    if (!Number.isInteger(value) || value < 1)
-      wrong.push(`checkpoints.${key} must be a whole number above 0`);
+    if (!isWholeNumber(value, 1)) wrong.push(`checkpoints.${key} must be a whole number from 1 to ${MOST}`);
   }
   return wrong;
 }
 
 function problemsOfState(state: string, declared: AgentState, options: AgentOptions): readonly string[] {
   const wrong: string[] = [];
-  if (typeof declared.run !== 'function') wrong.push(`state ${state} has no run()`);
-  for (const to of declared.to) {
-    if (!Object.hasOwn(options.states, to))
-      wrong.push(`state ${state} leads to ${to}, which is not declared`);
+  if (typeof declared?.run !== 'function') wrong.push(`state ${state} has no run()`);
+  const { to, tools = [] }: { readonly to?: unknown; readonly tools?: unknown } = declared ?? {};
+  if (!Array.isArray(to)) return [...wrong, `state ${state} has no list of transitions, “to”`];
+  for (const next of to) {
+    if (!Object.hasOwn(options.states, next))
+      wrong.push(`state ${state} leads to ${textOf(() => next)}, which is not declared`);
   }
-  for (const used of declared.tools ?? []) {
+  if (!Array.isArray(tools)) return [...wrong, `“tools” of state ${state} is no list`];
+  for (const used of tools) {
     if (!Object.hasOwn(options.tools ?? {}, used))
-      wrong.push(`state ${state} names tool ${used}, which is not declared`);
+      wrong.push(`state ${state} names tool ${textOf(() => used)}, which is not declared`);
   }
-  if (declared.final === true && declared.to.length > 0)
-    wrong.push(`state ${state} is final, yet it leads to others`);
-  if (declared.final !== true && declared.to.length === 0) {
+  if (declared.final === true && to.length > 0) wrong.push(`state ${state} is final, yet it leads to others`);
+  if (declared.final !== true && to.length === 0) {
     wrong.push(`state ${state} leads nowhere: name its transitions or mark it final`);
   }
   return wrong;

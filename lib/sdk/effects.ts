@@ -1,5 +1,6 @@
 import { epochMs, type RunId, type Seq } from '../core/events/ids';
-import type { Decision, EventOf, Intent } from '../core/events/run-event';
+import type { PayloadRef } from '../core/events/payload';
+import type { EventOf, Intent } from '../core/events/run-event';
 import type { Disposition } from '../core/planner/plan';
 import type { Tool, ToolCall } from './api';
 import { hash } from './hash';
@@ -8,7 +9,8 @@ import type { LedgerEntry } from './journal-port';
 import type { HeldLease } from './lease';
 import { callFields, type EffectOperation, type Operation, recordedError } from './operation';
 import { type ProbeAnswer, probe } from './probe';
-import { read, type Stored, store } from './values';
+import { receiptText } from './texts';
+import { read, type Stored } from './values';
 
 /** How often the ledger is read again while another run of the lineage has the effect in flight. */
 const LOOK_AGAIN_MS = 250;
@@ -22,9 +24,11 @@ export interface EffectsDeps {
   /** First run of the lineage. */
   readonly root: RunId;
   readonly autoVerify: boolean;
+  /** The run was claimed for a resume, a rewind or a fork: what a person settled goes on with it. */
+  readonly isOrdered: boolean;
   readonly toolOf: (op: Operation) => Tool;
   readonly readLedger: () => Promise<readonly LedgerEntry[]>;
-  readonly textOf: (ref: NonNullable<LedgerEntry['result']>) => Promise<Stored>;
+  readonly textOf: (ref: PayloadRef) => Promise<Stored>;
 }
 
 /** The ledger's row, where one decides what becomes of an open call. */
@@ -54,43 +58,8 @@ export class Effects {
 
   /** A call without a record: the lineage's ledger is asked before anything else. */
   begin(op: EffectOperation): void {
-    const { hub } = this.deps;
-    if (hub.isStopped() || op.arrived) return;
-    op.suspended = undefined;
-    const entries = this.entriesOf(op);
-    const last = entries.at(-1);
-    const same = entries.find((entry) => entry.status === 'confirmed' && entry.argsDigest === op.inputDigest);
-    if (same !== undefined) {
-      this.fromLedger(op, same);
-      return;
-    }
-    const open = entries.find((entry) => entry.status === 'intended' || entry.status === 'in-doubt');
-    if (open !== undefined) {
-      this.adopt(op, open);
-      if (this.mayRepeat(op, open) && open.argsDigest === op.inputDigest) this.attempt(op);
-      else if (open.runId !== hub.runId) this.waitForOwner(op, open);
-      else this.inDoubt(op);
-      return;
-    }
-    if (last?.status === 'confirmed') {
-      // Confirmed, and asked for with other arguments: never a default, and not for this process to decide.
-      hub.push({
-        event: {
-          kind: 'effect.conflict',
-          stepKey: op.key,
-          asked: op.input.ref,
-          askedDigest: op.inputDigest,
-          recordedDigest: last.argsDigest,
-        },
-        payloads: [op.input],
-      });
-      hub.suspend(op, 'conflict');
-      return;
-    }
-    // Surely never sent with other arguments: another effect, and another key.
-    op.generation =
-      last === undefined ? 1 : last.argsDigest === op.inputDigest ? last.generation : last.generation + 1;
-    this.attempt(op);
+    if (this.deps.hub.isStopped() || op.arrived) return;
+    this.standingOf(op).act();
   }
 
   /** Its last attempt surely did nothing, and no run of the lineage has sent it since. */
@@ -99,37 +68,96 @@ export class Effects {
     return (
       last === undefined ||
       last.status === 'failed' ||
-      (op.effect === 'idempotent' && last.status === 'intended')
+      (op.effect === 'idempotent' && (last.status === 'intended' || last.status === 'in-doubt'))
     );
   }
 
-  /** A recorded call without an outcome: what its row in the ledger says is to be done. */
+  /**
+   * What the lineage's ledger says is to be done about a call that has no outcome here. Every generation counts: one key
+   * is one set of arguments, and a call is answered by what was asked for alike or by nothing.
+   */
   standingOf(op: EffectOperation): Standing {
-    const { hub } = this.deps;
-    const entry = this.entriesOf(op).find((e) => e.generation === op.generation) ?? this.entriesOf(op).at(-1);
-    if (entry === undefined) return { disposition: 'execute', act: () => this.attempt(op) };
+    const rows = this.entriesOf(op);
+    const isAlike = (entry: LedgerEntry) => entry.argsDigest === op.inputDigest;
+    const done = rows.filter(({ status }) => status === 'confirmed');
+    const same = done.find(isAlike);
+    if (same !== undefined) return this.confirmed(op, same);
+    const open = rows.find(({ status }) => status === 'intended' || status === 'in-doubt');
+    if (open !== undefined) return this.unsettled(op, open);
+    const other = done.at(-1);
+    if (other !== undefined) return { disposition: 'blocked', act: () => this.conflict(op, other) };
+    const failed = rows.findLast((entry) => entry.status === 'failed' && isAlike(entry));
+    if (failed !== undefined) {
+      this.adopt(op, failed);
+      return this.unlessSettled(op, { disposition: 'retry-same-key', act: () => this.attempt(op) });
+    }
+    // Surely never sent with these arguments: another effect, and another key.
+    const newest = rows.at(-1)?.generation ?? 0;
+    return {
+      disposition: 'execute',
+      act: () => {
+        op.generation = newest + 1;
+        op.idempotencyKey = this.keyOf(op);
+        op.doubtful = false;
+        this.attempt(op);
+      },
+    };
+  }
+
+  private confirmed(op: EffectOperation, entry: LedgerEntry): Standing {
+    const { result } = entry;
+    // It happened, and what it answered could not be recorded: it is for a person to say, not for the code to miss.
+    if (result === undefined) return { disposition: 'blocked', act: () => this.rest(op, 'blocked') };
+    return this.unlessSettled(op, {
+      disposition: op.effect === 'external' ? 'skip' : 'reuse',
+      act: () => this.fromLedger(op, entry, result),
+    });
+  }
+
+  private unsettled(op: EffectOperation, entry: LedgerEntry): Standing {
     this.adopt(op, entry);
-    if (entry.status === 'confirmed') {
-      return {
-        disposition: op.effect === 'external' ? 'skip' : 'reuse',
-        act: () => hub.background(this.completeFrom(op, entry)),
-      };
-    }
-    if (entry.status === 'failed') {
-      op.doubtful = false;
+    if (entry.runId !== this.deps.hub.runId)
+      return { disposition: 'blocked', act: () => this.waitForOwner(op, entry) };
+    if (entry.argsDigest === op.inputDigest && this.mayRepeat(op, entry))
       return { disposition: 'retry-same-key', act: () => this.attempt(op) };
-    }
-    if (entry.runId !== hub.runId) return { disposition: 'blocked', act: () => this.waitForOwner(op, entry) };
-    if (this.mayRepeat(op, entry)) return { disposition: 'retry-same-key', act: () => this.attempt(op) };
     return { disposition: 'needs-decision', act: () => this.inDoubt(op) };
   }
 
-  /** A refused intent: the lineage has the effect since the ledger was read. */
+  /** Confirmed, and asked for with other arguments: never a default, and not for this process to decide. */
+  private conflict(op: EffectOperation, { argsDigest }: LedgerEntry): void {
+    this.deps.hub.push({
+      event: {
+        kind: 'effect.conflict',
+        stepKey: op.key,
+        asked: op.input.ref,
+        askedDigest: op.inputDigest,
+        recordedDigest: argsDigest,
+      },
+      payloads: [op.input],
+    });
+    this.rest(op, 'conflict');
+  }
+
+  /**
+   * A decision and a probe that a person asked for start nothing: the call goes on by an order, or by its holder where the
+   * agent verifies by itself.
+   */
+  private unlessSettled(op: EffectOperation, standing: Standing): Standing {
+    return op.settledByPerson && !this.deps.isOrdered && !this.deps.autoVerify
+      ? { disposition: standing.disposition, act: () => this.rest(op, 'in-doubt') }
+      : standing;
+  }
+
+  private rest(op: EffectOperation, waitsFor: NonNullable<EffectOperation['suspended']>): void {
+    op.running = false;
+    this.deps.hub.suspend(op, waitsFor);
+  }
+
+  /** A refused intent: the ledger has changed since it was read. */
   refusedByLineage(op: EffectOperation): void {
     op.attempt = Math.max(0, op.attempt - 1);
-    op.intended = op.record !== undefined;
     op.running = false;
-    this.again(op, 0);
+    this.again(op, LOOK_AGAIN_MS);
   }
 
   /** An open idempotent call may be sent again with its stored arguments while its key is valid. */
@@ -137,6 +165,7 @@ export class Effects {
     const validUntil = entry.firstIntentAt + this.deps.toolOf(op).keyValidForMs;
     return (
       op.effect === 'idempotent' &&
+      entry.status === 'intended' &&
       entry.runId === this.deps.hub.runId &&
       this.deps.hub.clock.now() < validUntil
     );
@@ -161,56 +190,51 @@ export class Effects {
     if (op.running) this.again(op, LOOK_AGAIN_MS);
   }
 
+  /** Reads the ledger again, and does what it says then. */
   private again(op: EffectOperation, ms: number): void {
     const { hub } = this.deps;
-    hub.clock.after(ms, () => {
+    hub.later(op, ms, () =>
       hub.background(
         this.refresh().then(() =>
           hub.guard(() => {
-            if (hub.isStopped() || op.arrived) return;
-            op.running = false;
-            if (op.intended) this.standingOf(op).act();
-            else this.begin(op);
+            if (!hub.isStopped() && !op.arrived) this.standingOf(op).act();
           }),
         ),
-      );
-    });
+      ),
+    );
   }
 
-  /** Confirmed earlier or elsewhere, before this call was recorded here: its record is thin and names the source. */
-  private fromLedger(op: EffectOperation, entry: LedgerEntry): void {
+  /**
+   * Confirmed, so the ledger answers. A call that this run itself has sent is completed: verified, decided, or confirmed
+   * by a late worker. Else its record is thin and names the source.
+   */
+  private fromLedger(op: EffectOperation, entry: LedgerEntry, result: PayloadRef): void {
     const { hub } = this.deps;
     op.running = true;
+    op.suspended = undefined;
+    const receipt = entry.receipt === undefined ? {} : { receipt: entry.receipt };
     const answer = (value: Stored) => {
       if (hub.isStopped() || op.arrived || op.scope.over) return;
+      if (op.intended && entry.runId === hub.runId) {
+        hub.complete(op, value, receipt);
+        return;
+      }
       const event = {
         ...callFields(op),
         sourceRunId: entry.runId,
         sourceSeq: entry.intentSeq,
         result: value.ref,
-        ...(entry.receipt === undefined || op.effect !== 'external' ? {} : { receipt: entry.receipt }),
       };
       hub.push({
         event:
-          op.effect === 'external' ? { kind: 'step.skipped', ...event } : { kind: 'step.reused', ...event },
+          op.effect === 'external'
+            ? { kind: 'step.skipped', ...event, ...receipt }
+            : { kind: 'step.reused', ...event },
         payloads: [op.input, value],
       });
       hub.settle(op, { ok: true, value });
     };
-    hub.background(this.resultOf(entry).then((value) => hub.guard(() => answer(value))));
-  }
-
-  /** The call is recorded and the ledger has its result: verified, decided, or confirmed by a late worker. */
-  private async completeFrom(op: EffectOperation, entry: LedgerEntry): Promise<void> {
-    op.running = true;
-    const value = await this.resultOf(entry);
-    this.deps.hub.guard(() => {
-      this.deps.hub.complete(op, value, entry.receipt === undefined ? {} : { receipt: entry.receipt });
-    });
-  }
-
-  private async resultOf(entry: LedgerEntry): Promise<Stored> {
-    return entry.result === undefined ? store(undefined, 'result') : this.deps.textOf(entry.result);
+    hub.background(this.deps.textOf(result).then((value) => hub.guard(() => answer(value))));
   }
 
   private attempt(op: EffectOperation): void {
@@ -218,6 +242,7 @@ export class Effects {
     // Nothing is appended for a scope that has ended, and nothing new begins while the run is being handed over.
     if (hub.isStopped() || op.arrived) return;
     op.suspended = undefined;
+    hub.unpark();
     op.running = !op.scope.over && !hub.isHalted();
     if (!op.running) {
       hub.stir();
@@ -232,11 +257,9 @@ export class Effects {
     const tool = this.deps.toolOf(op);
     op.attempt++;
     op.tries++;
-    op.intended = true;
     op.sendBy = sendBy;
-    op.idempotencyKey ??= this.keyOf(op);
     const intent: Intent = {
-      idempotencyKey: op.idempotencyKey,
+      idempotencyKey: op.idempotencyKey ?? this.keyOf(op),
       generation: op.generation,
       argsDigest: op.inputDigest,
       sendBy: epochMs(sendBy.wall),
@@ -254,7 +277,11 @@ export class Effects {
     hub.push({
       event: { kind: 'step.started', ...callFields(op), attempt: op.attempt, intent, api: op.name },
       payloads: [op.input],
+      // The checkpoint names the intent that it was saved for.
+      joined: op.effect === 'external',
       onPlaced: (at) => {
+        op.intended = true;
+        op.settledByPerson = false;
         op.intentSeq = at;
         // The store counts a whole lease from where it placed the intent, which was before now.
         op.probeFrom = Math.max(sendBy.wall, hub.clock.now() + lease.length) + settlesMs;
@@ -324,27 +351,28 @@ export class Effects {
   private answered(op: EffectOperation, tool: Tool, result: unknown): void {
     const { hub } = this.deps;
     const receipt = receiptOf(tool, result);
-    if (hub.isOver()) {
+    if (hub.isStopped()) {
       hub.evidence(op, { outcome: 'happened', result, ...(receipt === undefined ? {} : { receipt }) });
       return;
     }
-    if (hub.isStopped() || op.arrived) return;
+    if (op.arrived) return;
     hub.point('effect:answered');
     hub.apiAnswered(op.name);
     hub.completeWith(op, result, receipt === undefined ? {} : { receipt });
-    void hub.durable().then(() => hub.guard(() => hub.point('effect:recorded')));
+    // What cannot be undone is on its way before the code goes on; the rest may travel with what follows.
+    if (op.effect === 'external') void hub.durable();
   }
 
   private broke(op: EffectOperation, tool: Tool, attempt: number, thrown: unknown): void {
     const { hub } = this.deps;
     const failure = failureOf(thrown, op.abort?.signal);
     const definite = failure === 'rejected' || failure === 'not-sent';
-    if (hub.isOver()) {
+    if (hub.isStopped()) {
       if (definite && !op.doubtful) hub.evidence(op, { outcome: 'did-not-happen' });
       return;
     }
     // After the time-out the attempt is recorded as such already.
-    if (hub.isStopped() || op.arrived || op.attempt !== attempt || !op.running) return;
+    if (op.arrived || op.attempt !== attempt || !op.running) return;
     hub.point('effect:answered');
     const error = recordedError(thrown);
     if (definite && !op.doubtful) {
@@ -429,84 +457,93 @@ export class Effects {
   }
 
   private async probeByItself(op: EffectOperation): Promise<void> {
-    const intentSeq = op.intentSeq;
-    const answer = await this.ask(op);
-    this.deps.hub.guard(() => {
-      if (op.arrived || op.intentSeq !== intentSeq) return;
-      this.pushVerified(op, answer, undefined);
-      if (answer.outcome === 'unknown') this.deps.hub.suspend(op, 'in-doubt');
-      else this.resolvedOnceDurable(op, intentSeq, answer);
-    });
+    await this.probeFor(op, undefined);
   }
 
-  /** A person asked for a probe while this worker holds the run. */
-  async verifyFor(op: EffectOperation, commandId: EventOf<'effect.verified'>['commandId']): Promise<void> {
-    const intentSeq = op.intentSeq;
-    const answer = await this.ask(op);
-    this.deps.hub.guard(() => {
-      this.pushVerified(op, answer, commandId);
-      this.resolvedOnceDurable(op, intentSeq, answer);
-    });
+  /** A person asked for a probe while this worker holds the run. False: there is no intent of this run to ask about. */
+  verifyFor(op: EffectOperation, commandId: EventOf<'effect.verified'>['commandId']): Promise<boolean> {
+    return this.probeFor(op, commandId);
   }
 
-  private resolvedOnceDurable(op: EffectOperation, intentSeq: Seq | undefined, answer: ProbeAnswer): void {
+  /** An answer is bound to the intent that was asked about; for a later one it says nothing. */
+  private async probeFor(
+    op: EffectOperation,
+    commandId: EventOf<'effect.verified'>['commandId'],
+  ): Promise<boolean> {
     const { hub } = this.deps;
-    const { outcome, result, receipt } = answer;
-    hub.background(
-      hub.durable().then(async () => {
-        const early = outcome === 'did-not-happen' && (await this.askedEarly(op, intentSeq));
-        hub.guard(() =>
-          early ? this.askLater(op, intentSeq) : this.resolved(op, intentSeq, outcome, result, receipt),
-        );
-      }),
-    );
-  }
-
-  /** Where this worker's clock runs ahead, the store has taken its "not found" for unknown: the ledger says so. */
-  private async askedEarly(op: EffectOperation, intentSeq: Seq | undefined): Promise<boolean> {
-    await this.refresh();
-    const entry = this.entriesOf(op).find(
-      (one) => one.runId === this.deps.hub.runId && one.intentSeq === intentSeq,
-    );
-    if (entry?.status !== 'in-doubt' && entry?.status !== 'intended') return false;
-    op.probeFrom = entry.askAgainAt;
+    const { intentSeq } = op;
+    if (!op.intended || intentSeq === undefined) return false;
+    // The run does not come to rest while its answer is still out.
+    op.probes++;
+    hub.unpark();
+    const answer = await this.ask(op).finally(() => op.probes--);
+    hub.guard(() => {
+      if (hub.isStopped() || (commandId === undefined && (op.arrived || op.intentSeq !== intentSeq))) return;
+      this.pushVerified(op, intentSeq, answer, commandId);
+      if (this.deps.autoVerify) hub.background(hub.durable().then(() => this.settled(op, intentSeq)));
+      hub.stir();
+    });
     return true;
   }
 
-  private askLater(op: EffectOperation, intentSeq: Seq | undefined): void {
-    const { hub } = this.deps;
-    if (hub.isStopped() || op.arrived || op.running || op.intentSeq !== intentSeq) return;
-    if (!this.deps.autoVerify) {
-      hub.suspend(op, 'in-doubt');
-      return;
-    }
-    hub.later(op, Math.max(ASK_AGAIN_MS, (op.probeFrom ?? 0) - hub.clock.now()), () =>
-      hub.background(this.probeByItself(op)),
-    );
+  /** A decision or evidence that the console recorded. */
+  onConsole(
+    op: EffectOperation,
+    event: EventOf<'effect.verified'> | EventOf<'effect.decided'>,
+  ): Promise<void> {
+    const { outcome, intentSeq } = event.kind === 'effect.decided' ? event.decision : event;
+    const isDefinite = outcome === 'happened' || outcome === 'did-not-happen';
+    if (!isDefinite || op.intentSeq !== intentSeq) return Promise.resolve();
+    op.settledByPerson = true;
+    return this.deps.autoVerify ? this.settled(op, intentSeq) : Promise.resolve();
   }
 
-  private ask(op: EffectOperation): Promise<ProbeAnswer> {
-    return probe(this.deps.toolOf(op), read(op.input), {
+  /** Something was said about a call in doubt: its holder goes on with what the ledger says now. */
+  private async settled(op: EffectOperation, intentSeq: Seq): Promise<void> {
+    const { hub } = this.deps;
+    await this.refresh();
+    hub.guard(() => {
+      if (hub.isStopped() || op.arrived || op.running || op.intentSeq !== intentSeq) return;
+      const entry = this.entriesOf(op).find((one) => one.runId === hub.runId && one.intentSeq === intentSeq);
+      if (entry?.status !== 'in-doubt' && entry?.status !== 'intended') {
+        this.standingOf(op).act();
+      } else if (hub.clock.now() < entry.askAgainAt) {
+        // Where this worker's clock runs ahead, the store has taken its "not found" for unknown.
+        this.rest(op, 'in-doubt');
+        hub.later(op, Math.max(ASK_AGAIN_MS, entry.askAgainAt - hub.clock.now()), () =>
+          hub.background(this.probeByItself(op)),
+        );
+      } else this.rest(op, 'in-doubt');
+    });
+  }
+
+  private async ask(op: EffectOperation): Promise<ProbeAnswer> {
+    const { idempotencyKey = this.keyOf(op), attempt, intentSeq, askAgainAt = 0 } = op;
+    const entry = this.entriesOf(op).find((one) => one.intentSeq === intentSeq);
+    // What a rewind left in doubt may have been asked for with other arguments.
+    const isOther = entry !== undefined && entry.argsDigest !== op.inputDigest;
+    const input = isOther && entry.input !== undefined ? await this.deps.textOf(entry.input) : op.input;
+    return probe(this.deps.toolOf(op), read(input), {
       runId: this.deps.hub.runId,
       stepKey: op.key,
-      idempotencyKey: op.idempotencyKey ?? this.keyOf(op),
-      attempt: op.attempt,
-      askAgainAt: op.askAgainAt ?? 0,
+      idempotencyKey,
+      attempt,
+      askAgainAt,
       clock: this.deps.hub.clock,
     });
   }
 
   private pushVerified(
     op: EffectOperation,
+    intentSeq: Seq,
     answer: ProbeAnswer,
     commandId: EventOf<'effect.verified'>['commandId'],
   ): void {
-    if (op.intentSeq === undefined) return;
     this.deps.hub.push({
       event: {
         kind: 'effect.verified',
         stepKey: op.key,
-        intentSeq: op.intentSeq,
+        intentSeq,
         outcome: answer.outcome,
         source: 'probe',
         ...(answer.result === undefined ? {} : { result: answer.result.ref }),
@@ -517,38 +554,6 @@ export class Effects {
       ...(answer.result === undefined ? {} : { payloads: [answer.result] }),
     });
   }
-
-  /** A decision or evidence that the console recorded. */
-  async onConsole(
-    op: EffectOperation,
-    event: EventOf<'effect.verified'> | EventOf<'effect.decided'>,
-  ): Promise<void> {
-    const said: Pick<Decision, 'result' | 'receipt'> & { readonly intentSeq: Seq; readonly outcome: string } =
-      event.kind === 'effect.decided' ? event.decision : event;
-    const result = said.result === undefined ? undefined : await this.deps.textOf(said.result);
-    this.deps.hub.guard(() => this.resolved(op, said.intentSeq, said.outcome, result, said.receipt));
-  }
-
-  /** An answer is bound to one intent; for a later one it says nothing. */
-  private resolved(
-    op: EffectOperation,
-    intentSeq: Seq | undefined,
-    outcome: string,
-    result: Stored | undefined,
-    receipt: string | undefined,
-  ): void {
-    const { hub } = this.deps;
-    if (hub.isStopped() || op.arrived || op.running || op.intentSeq !== intentSeq) return;
-    if (!op.intended) {
-      // The doubt was that of an occurrence that a rewind left behind.
-      this.again(op, 0);
-    } else if (outcome === 'happened') {
-      hub.complete(op, result ?? store(undefined, 'result'), receipt === undefined ? {} : { receipt });
-    } else if (outcome === 'did-not-happen') {
-      op.doubtful = false;
-      this.attempt(op);
-    }
-  }
 }
 
 type Failure = EventOf<'step.failed'>['failure'];
@@ -556,7 +561,7 @@ type Failure = EventOf<'step.failed'>['failure'];
 function receiptOf(tool: Tool, result: unknown): string | undefined {
   try {
     const receipt = tool.receipt?.(result);
-    return receipt === undefined ? undefined : String(receipt).slice(0, 4_096);
+    return receipt === undefined ? undefined : receiptText(receipt);
   } catch {
     return undefined; // A result of another shape than declared has no receipt; the outcome counts all the same.
   }

@@ -57,11 +57,7 @@ export class Gate {
     const standings = this.standings();
     const { plan } = session.claim ?? {};
     if (plan !== undefined) {
-      const against = contradiction(
-        plan,
-        this.deps.answered().map(({ op }) => op),
-        standings,
-      );
+      const against = contradiction(plan, this.deps.answered(), standings);
       if (against !== undefined) {
         stops.refuse(against);
         return;

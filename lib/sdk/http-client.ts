@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 import type { Clock } from './clock';
 
 /** An answer of the console, its body read. */
@@ -42,28 +43,41 @@ export class GivenUp extends Error {
 export class HttpClient {
   private readonly options: HttpClientOptions;
   private readonly agent: http.Agent;
-  private readonly given = new AbortController();
+  private readonly send: typeof http.request;
+  private readonly host: Pick<http.RequestOptions, 'protocol' | 'hostname' | 'port'>;
+  private readonly headers: Readonly<Record<string, string>>;
+  /** Ends what is under way, one for each request or pause. */
+  private readonly under = new Set<() => void>();
+  private closed = false;
   private unreachable = false;
 
   constructor(options: HttpClientOptions) {
     this.options = options;
+    const { base, token } = options;
     const settings = { keepAlive: true, maxSockets: 64, scheduling: 'lifo' } as const;
-    this.agent = options.base.protocol === 'https:' ? new https.Agent(settings) : new http.Agent(settings);
+    const isSafe = base.protocol === 'https:';
+    this.agent = isSafe ? new https.Agent(settings) : new http.Agent(settings);
+    this.send = isSafe ? https.request : http.request;
+    const { protocol, hostname, port } = urlToHttpOptions(base);
+    this.host = { protocol, hostname, port };
+    this.headers = {
+      accept: 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
   }
 
   /** Ends every connection; calls under way are given up. */
   close(): void {
-    this.given.abort();
+    this.closed = true;
+    for (const end of this.under) end();
     this.agent.destroy();
   }
 
   async ask(ask: HttpAsk): Promise<HttpAnswer> {
-    const signal =
-      ask.signal === undefined ? this.given.signal : AbortSignal.any([this.given.signal, ask.signal]);
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      if (signal.aborted) throw new GivenUp('the worker stops');
-      const answer = await this.once(ask, signal).catch((error: unknown) => String(error));
-      if (signal.aborted) throw new GivenUp('the worker stops');
+      this.refuseGivenUp(ask);
+      const answer = await this.once(ask).catch((error: unknown) => String(error));
+      this.refuseGivenUp(ask);
       if (
         typeof answer !== 'string' &&
         answer.status < 500 &&
@@ -81,53 +95,71 @@ export class HttpClient {
           `the console at ${this.options.base.origin} cannot be reached (${why}); trying again until it can`,
         );
       }
-      await this.pause(pause * (0.5 + this.options.clock.random() / 2), signal);
+      await this.pause(pause * (0.5 + this.options.clock.random() / 2), ask);
     }
   }
 
-  private pause(ms: number, signal: AbortSignal): Promise<void> {
+  private refuseGivenUp({ signal }: HttpAsk): void {
+    if (this.closed || signal?.aborted === true) throw new GivenUp('the worker stops');
+  }
+
+  /** Has `end` called once where the client is closed or the call given up; returns the way to leave that off. */
+  private whenGivenUp({ signal }: HttpAsk, end: () => void): () => void {
+    this.under.add(end);
+    signal?.addEventListener('abort', end);
+    return () => {
+      this.under.delete(end);
+      signal?.removeEventListener('abort', end);
+    };
+  }
+
+  private pause(ms: number, ask: HttpAsk): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
         cancel();
-        signal.removeEventListener('abort', end);
+        leave();
         resolve();
       };
       const cancel = this.options.clock.after(ms, end);
-      signal.addEventListener('abort', end, { once: true });
+      const leave = this.whenGivenUp(ask, end);
     });
   }
 
-  private once(ask: HttpAsk, signal: AbortSignal): Promise<HttpAnswer> {
-    const { base, token } = this.options;
+  private once(ask: HttpAsk): Promise<HttpAnswer> {
     const body = ask.body === undefined ? undefined : Buffer.from(ask.body);
     return new Promise((resolve, reject) => {
-      const request = (base.protocol === 'https:' ? https : http).request(
-        new URL(ask.path, base),
-        {
-          method: ask.method,
-          agent: this.agent,
-          signal,
-          timeout: ask.timeoutMs ?? 30_000,
-          headers: {
-            accept: 'application/json',
-            ...(body === undefined
-              ? {}
-              : { 'content-type': ask.contentType ?? 'application/json', 'content-length': body.length }),
-            ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-          },
-        },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('end', () =>
-            resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
-          );
-          response.on('error', reject);
-          response.on('aborted', () => reject(new Error('the answer was cut off')));
-        },
-      );
+      const request = this.send({
+        ...this.host,
+        method: ask.method,
+        path: ask.path,
+        agent: this.agent,
+        timeout: ask.timeoutMs ?? 30_000,
+        headers:
+          body === undefined
+            ? this.headers
+            : {
+                ...this.headers,
+                'content-type': ask.contentType ?? 'application/json',
+                'content-length': body.length,
+              },
+      });
+      const leave = this.whenGivenUp(ask, () => request.destroy(new GivenUp('the worker stops')));
+      const failed = (error: Error) => {
+        leave();
+        reject(error);
+      };
+      request.on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          leave();
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') });
+        });
+        response.on('error', failed);
+        response.on('aborted', () => failed(new Error('the answer was cut off')));
+      });
       request.on('timeout', () => request.destroy(new Error('no answer in time')));
-      request.on('error', reject);
+      request.on('error', failed);
       request.end(body);
     });
   }

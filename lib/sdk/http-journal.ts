@@ -16,15 +16,11 @@ import type {
 import { type Stored, storedText } from './values';
 
 /** The console refused a request for good: a bug of ours, or a version that does not fit. */
-export class ConsoleRefused extends Error {
+class ConsoleRefused extends Error {
   override readonly name = 'ConsoleRefused';
-  readonly status: number;
-  readonly kind: string;
   constructor(path: string, status: number, problem: Problem) {
     const errors = (problem.errors ?? []).map(({ path: at, message }) => `${at}: ${message}`).join('; ');
     super(`${path}: ${status} ${problem.detail ?? problem.title ?? ''} ${errors}`.trim());
-    this.status = status;
-    this.kind = kindOf(problem);
   }
 }
 

@@ -2,6 +2,7 @@ import type { RunId } from '../core/events/ids';
 import type { AttemptFailure, CheckpointTrigger, Usage, WaitingOn } from '../core/events/run-event';
 import type { Clock } from './clock';
 import { NotSent, Rejected, Unavailable } from './errors';
+import type { Flights } from './flights';
 import type { Draft } from './journal-writer';
 import type { Operation, Outcome } from './operation';
 import type { Stored } from './values';
@@ -17,12 +18,9 @@ export interface Hub {
   readonly runId: RunId;
   readonly clock: Clock;
   readonly backoff: { readonly baseMs: number; readonly capMs: number };
-  /** Effects that have left and are neither answered nor timed out. */
-  readonly flights: Set<Operation>;
+  readonly flights: Flights;
   /** Nothing may be done for this run here any more. */
   isStopped(): boolean;
-  /** The run is no longer this worker's to write: an answer that comes now is evidence. */
-  isOver(): boolean;
   /** Nothing new begins: the run is being paused or handed over. */
   isHalted(): boolean;
   /** Runs `fn` unless stopped; swallows the unwinding of a stopped run, and takes anything else as a bug. */
@@ -36,11 +34,14 @@ export interface Hub {
   /** After `ms`, unless the run stops or the call is answered. */
   later(op: Operation, ms: number, fn: () => void): void;
   suspend(op: Operation, waitsFor: WaitingOn['for']): void;
+  /** Something is under way again: a run that was about to be given back as waiting is kept. */
+  unpark(): void;
   /** Records the outcome and lines it up for release. */
   complete(op: Operation, value: Stored, extras: ResultExtras): void;
   /** The same for a value that is yet to be encoded; where it cannot be, the run fails as `not-recorded`. */
   completeWith(op: Operation, value: unknown, extras: ResultExtras): void;
-  fail(op: Operation, outcome: Extract<Outcome, { readonly ok: false }>): void;
+  /** `partial`: what a broken stream had said. */
+  fail(op: Operation, outcome: Extract<Outcome, { readonly ok: false }>, partial?: Stored): void;
   /** The outcome is recorded already: lines it up for release. */
   settle(op: Operation, outcome: Outcome): void;
   evidence(
@@ -78,6 +79,14 @@ const NETWORK_CODES = new Set([
 
 /** Tells apart what a thrown error means. Names count, so that another copy of the SDK's classes is known too. */
 export function failureOf(error: unknown, signal: AbortSignal | undefined): AttemptFailure {
+  try {
+    return kindOf(error, signal);
+  } catch {
+    return 'error'; // It threw when it was read: nothing is known.
+  }
+}
+
+function kindOf(error: unknown, signal: AbortSignal | undefined): AttemptFailure {
   if (error instanceof NotSent || named(error, 'NotSent')) return 'not-sent';
   if (error instanceof Rejected || named(error, 'Rejected')) return 'rejected';
   if (error instanceof Unavailable || named(error, 'Unavailable')) return 'unavailable';

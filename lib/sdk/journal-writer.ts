@@ -11,6 +11,8 @@ export interface Draft {
   readonly payloads?: readonly Stored[];
   /** In one batch with the event before it. */
   readonly joined?: boolean;
+  /** A call is out from now on: its input is to be on its way by the next turn, whether or not anything follows. */
+  readonly urgent?: boolean;
   /** Told the seq once the event is durable. */
   readonly onPlaced?: (seq: Seq) => void;
 }
@@ -27,7 +29,7 @@ export interface WriterDeps {
   readonly onOthers: (others: readonly RunEvent[]) => void;
   /** Another epoch holds the run, or it has ended: nothing more can be written. */
   readonly onFenced: (why: string) => void;
-  /** The home takes none of it, for a reason that is a bug of ours; what was not written stays unwritten. */
+  /** The home takes none of it, for a reason that the rules do not know; what was not written stays unwritten. */
   readonly onRefused: (why: string) => void;
   /** An intent was refused, since the lineage has the effect already. Its event is not sent again. */
   readonly onEffectExists: (refused: NewEvent) => void;
@@ -37,7 +39,8 @@ const INLINE_LIMIT = 4_000_000;
 
 /**
  * The journal's writing end: events are buffered and sent in batches, one on its way at a time, in order. Only
- * `durable` waits. While the home cannot be reached the port waits, and everything stays here.
+ * `durable` waits. What a turn of the code and the release after it record goes in one batch, so that a step whose next
+ * one follows costs one append. While the home cannot be reached the port waits, and everything stays here.
  */
 export class JournalWriter {
   private readonly deps: WriterDeps;
@@ -74,16 +77,13 @@ export class JournalWriter {
     const at = draft.event.at ?? epochMs(this.deps.clock.now());
     this.buffer.push({ ...draft, event: { ...draft.event, at } });
     this.pushed++;
-    if (this.scheduled || this.sending) return;
-    this.scheduled = true;
-    // What one turn of the code records travels together.
-    this.deps.clock.turn(() => {
-      this.scheduled = false;
-      this.flush();
-    });
+    if (this.sending) return;
+    // An outcome is given to the code in the turn after it was recorded, and what the code does then travels with it.
+    if (draft.urgent === true) this.flushIn(1);
+    else if (!this.scheduled) this.flushIn(2);
   }
 
-  /** Resolves when everything pushed so far is on disk; never, once fenced. */
+  /** Resolves when everything pushed so far is on disk; never, once fenced. Sends at once. */
   durable(): Promise<void> {
     if (this.idle) return Promise.resolve();
     return new Promise((resolve) => {
@@ -104,7 +104,26 @@ export class JournalWriter {
     this.fenced = true;
   }
 
+  /** Takes the place of the batch that was refused, and of everything behind it. */
+  insteadOfAll(drafts: readonly Draft[]): void {
+    const at = epochMs(this.deps.clock.now());
+    this.buffer = [];
+    // Nobody is told that the rest is on disk.
+    this.waiters = [];
+    this.pushed = this.acked + drafts.length;
+    this.sendOn(drafts.map((draft) => ({ ...draft, event: { ...draft.event, at } })));
+  }
+
+  private flushIn(turns: number): void {
+    this.scheduled = true;
+    this.deps.clock.turn(() => {
+      if (turns > 1) this.flushIn(turns - 1);
+      else this.flush();
+    });
+  }
+
   private flush(): void {
+    this.scheduled = false;
     if (this.fenced || this.sending || this.buffer.length === 0) return;
     this.sending = true;
     this.batch++;
@@ -190,13 +209,19 @@ export class JournalWriter {
           ({ event }) =>
             event.kind === 'step.started' && event.stepKey === problem.stepKey && event.intent !== undefined,
         );
-        const rest = drafts.filter((draft) => draft !== refused);
         if (refused === undefined) {
           this.refusedForGood(`the journal refused an effect that was not sent: ${problem.stepKey}`);
           return;
         }
-        this.pushed--;
-        this.waiters = this.waiters.map((waiter) => ({ ...waiter, count: waiter.count - 1 }));
+        // The checkpoint that was saved for it goes with it.
+        const before = drafts[drafts.indexOf(refused) - 1];
+        const dropped =
+          refused.joined === true && before?.event.kind === 'checkpoint.saved'
+            ? [before, refused]
+            : [refused];
+        const rest = drafts.filter((draft) => !dropped.includes(draft));
+        this.pushed -= dropped.length;
+        this.waiters = this.waiters.map((waiter) => ({ ...waiter, count: waiter.count - dropped.length }));
         this.deps.onEffectExists(refused.event);
         if (rest.length > 0) {
           this.sendOn(rest);
@@ -225,7 +250,6 @@ export class JournalWriter {
   }
 
   private refusedForGood(why: string): void {
-    this.fenced = true;
     this.deps.onRefused(why);
   }
 

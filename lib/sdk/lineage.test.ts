@@ -182,12 +182,14 @@ describe('a fork with edits', () => {
     expect(saw[2]).toEqual(saw[1]);
   });
 
-  test('gives a recorded failure again at equal input, of a read as of an effect, and so does its resume: nothing is sent', async () => {
+  test('gives a recorded failure again at equal input, of a read as of an effect, and so do its resume and replays: nothing is sent', async () => {
     const no = () => Promise.reject(new Rejected('no'));
     const down = () => Promise.reject(Object.assign(new Error('gone'), { code: 'ECONNRESET' }));
+    // What it is called says nothing of its kind.
+    const odd = () => Promise.reject(Object.assign(new Error('odd'), { name: 'rejected' }));
     const work = async (ctx: Context) => {
       const said: unknown[] = [];
-      for (const name of ['look', 'list', 'pay']) {
+      for (const name of ['look', 'list', 'name', 'pay']) {
         said.push(
           await ctx.tool(name, {}).catch((error: unknown) => {
             if (!(error instanceof StepFailed)) throw error;
@@ -204,6 +206,7 @@ describe('a fork with edits', () => {
         {
           look: seen('look', { effect: 'read', answer: no }),
           list: seen('list', { effect: 'read', retries: 0, answer: down }),
+          name: seen('name', { effect: 'read', answer: odd }),
           pay: external('pay', { answer: no }),
           check: seen('check', { effect: 'read', answer: async (n) => (n === 2 ? no() : n) }),
         },
@@ -217,14 +220,28 @@ describe('a fork with edits', () => {
     await stage.lab.until(id, (status, _events, held) => status === 'failed' && !held);
     await stage.lab.order(id, 'resume');
     await completes(id);
+    // Of the run, of its fork, and of that replay.
+    const replays: string[] = [];
+    for (const record of [() => 'r', () => id, () => replays[1] ?? '']) {
+      const replay = await stage.lab.order(record(), 'replay', 'start');
+      await completes(replay);
+      replays.push(replay);
+    }
     expect(after(before)).toEqual(['check', 'check']);
-    for (const run of ['r', id]) {
+    const failures = [
+      ['Rejected', 'rejected', 'no'],
+      ['Error', 'unavailable', 'gone'],
+      ['rejected', 'error', 'odd'],
+      ['Rejected', 'rejected', 'no'],
+    ];
+    for (const run of ['r', id, ...replays]) {
       const said = (await stage.lab.deps.store.run(run as never))?.state.variables['said'];
-      expect(said && (await stage.lab.payload(said.sha256))).toEqual([
-        ['Rejected', 'rejected', 'no'],
-        ['Error', 'unavailable', 'gone'],
-        ['Rejected', 'rejected', 'no'],
-      ]);
+      expect(said && (await stage.lab.payload(said.sha256))).toEqual(failures);
+    }
+    for (const run of [id, ...replays]) {
+      const reused = eventsOf(await stage.lab.events(run), 'step.reused').filter(({ error }) => error);
+      const told = reused.map(({ error, failure }) => [error?.type, failure, error?.message]);
+      expect(told).toEqual(failures);
     }
   });
 

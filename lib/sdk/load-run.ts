@@ -3,7 +3,7 @@ import { joinReply } from '../core/events/llm-texts';
 import type { PayloadRef } from '../core/events/payload';
 import { editedStep } from '../core/planner/edits';
 import type { JournalPort, StateView } from './journal-port';
-import { failureIn, type Outcome } from './operation';
+import type { Outcome } from './operation';
 import { type OutcomeEvent, pathOf, type RecordedRun, recordOf } from './record';
 import { type Stored, store, storedText } from './values';
 import { emptyView, type View } from './view';
@@ -17,9 +17,18 @@ export interface LoadedRun {
   readonly head: StateView;
   /** Its messages in the journal up to the head; `view` has those before the entry. */
   readonly conversation: readonly Stored[];
-  readonly record: RecordedRun;
+  record: RecordedRun;
   /** Payload texts of the record by digest: variables, messages, results, answers. */
-  readonly texts: ReadonlyMap<string, Stored>;
+  texts: ReadonlyMap<string, Stored>;
+}
+
+/** Nothing is recorded yet. */
+export const emptyRecord = (): RecordedRun => recordOf([], undefined, { retry: true });
+
+/** Lets go of what only re-entry asks for. */
+export function forgetRecord(loaded: LoadedRun): void {
+  loaded.record = emptyRecord();
+  loaded.texts = new Map();
 }
 
 /**
@@ -102,7 +111,8 @@ function* refsOf(record: RecordedRun): Generator<PayloadRef | undefined> {
 /** How a call ended by its record; `undefined` where its value could not be recorded. */
 export function outcomeIn(event: OutcomeEvent, texts: ReadonlyMap<string, Stored>): Outcome | undefined {
   if (event.kind === 'step.failed') return { ok: false, failure: event.failure, error: event.error };
-  if (event.kind === 'step.reused' && event.error !== undefined) return failureIn(event.error);
+  if (event.kind === 'step.reused' && event.error !== undefined)
+    return { ok: false, failure: event.failure ?? 'error', error: event.error };
   if (event.kind === 'step.completed' && !event.recorded) return undefined;
   const value = event.result === undefined ? store(undefined, 'result') : found(texts, event.result);
   if (!('message' in event) || event.message === undefined) return { ok: true, value };

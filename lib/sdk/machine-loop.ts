@@ -86,9 +86,9 @@ export class MachineLoop {
       if (error instanceof Stopped) throw error;
       ended = { error };
     }
-    while ([...open].some((op) => isEffect(op) && op.scope.within(scope))) {
-      await new Promise<void>((resolve) => this.closers.add(resolve));
-    }
+    while ([...open].some((op) => isEffect(op) && op.scope.within(scope))) await this.untilCallClosed();
+    // Nobody awaited it, and what it belongs to has ended: nothing more is said in its name.
+    if (scope.over) throw new Stopped();
     scope.end();
     for (const op of [...open]) {
       if (!op.scope.over) continue;
@@ -104,6 +104,11 @@ export class MachineLoop {
   /** A condition was answered: the newest one is noted with the transition. */
   answered(condition: string): void {
     this.lastCondition = condition;
+  }
+
+  /** Resolves when the next call is no longer open. */
+  untilCallClosed(): Promise<void> {
+    return new Promise((resolve) => this.closers.add(resolve));
   }
 
   /** A call is no longer open: scopes that waited for it may end. */

@@ -6,6 +6,7 @@ import { StepFailed } from './errors';
 import type { Instants } from './lease';
 import type { CallEvent } from './record';
 import type { Scope } from './scope';
+import { textOf } from './texts';
 import { read, type Stored } from './values';
 
 /** How a call is carried out when nothing recorded answers it. */
@@ -38,8 +39,10 @@ export interface Operation {
   /** Attempts made here: what was tried before a resume does not count against the tool's retries. */
   tries: number;
   generation: number;
-  /** Its own `step.started` is recorded or on its way. */
+  /** An intent of its own is in the journal. */
   intended: boolean;
+  /** A decision, a probe or a late worker has settled its newest intent since. */
+  settledByPerson: boolean;
   idempotencyKey: string | undefined;
   /** Of the newest attempt. */
   intentSeq: Seq | undefined;
@@ -54,6 +57,8 @@ export interface Operation {
   suspended: WaitingOn['for'] | undefined;
   /** An attempt is under way. */
   running: boolean;
+  /** Probes under way. */
+  probes: number;
   /** Its outcome is recorded or about to be. */
   arrived: boolean;
   /** No outcome has been lined up for release yet: an external call holds its scope until then. */
@@ -75,6 +80,13 @@ type Asked = Pick<
   'key' | 'name' | 'scope' | 'step' | 'effect' | 'input' | 'inputDigest' | 'work' | 'window'
 >;
 
+/** A promise that is rejected, which nobody need await: a call may have been raced, or made for its effect alone. */
+export function refused(error: unknown): Promise<never> {
+  const promise = Promise.reject(error);
+  promise.catch(() => undefined);
+  return promise;
+}
+
 /** A call as it is made, and the promise that the code is given. */
 export function newOperation(asked: Asked): { readonly op: Operation; readonly promise: Promise<unknown> } {
   let settle: Pick<Operation, 'resolve' | 'reject'> | undefined;
@@ -92,6 +104,7 @@ export function newOperation(asked: Asked): { readonly op: Operation; readonly p
     tries: 0,
     generation: 1,
     intended: false,
+    settledByPerson: false,
     idempotencyKey: undefined,
     intentSeq: undefined,
     sendBy: undefined,
@@ -100,6 +113,7 @@ export function newOperation(asked: Asked): { readonly op: Operation; readonly p
     doubtful: false,
     suspended: undefined,
     running: false,
+    probes: 0,
     arrived: false,
     open: true,
     abort: undefined,
@@ -123,41 +137,23 @@ export function deliver(op: Operation, outcome: Outcome): void {
   else op.reject(new StepFailed(op.key, outcome.failure, outcome.error.type, outcome.error.message));
 }
 
-/** An error as it is recorded. */
+/** An error as it is recorded: text of a bounded length, whatever was thrown. */
 export function recordedError(error: unknown, withStack = false): RecordedError {
-  if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
-  const type = error instanceof StepFailed ? error.type : error.name;
+  if (!isError(error)) return { type: typeof error, message: textOf(() => error) };
   return {
-    type,
-    message: error.message,
-    ...(withStack && error.stack !== undefined ? { stack: error.stack } : {}),
+    type: textOf(() => (error instanceof StepFailed ? error.type : error.name)),
+    message: textOf(() => error.message),
+    ...(withStack && error.stack !== undefined ? { stack: textOf(() => error.stack) } : {}),
   };
 }
 
-const FAILURES: readonly FailureKind[] = ['timeout', 'unavailable', 'rejected', 'not-sent', 'error'];
-const BY_TYPE: Readonly<Record<string, FailureKind>> = {
-  TimeoutError: 'timeout',
-  Unavailable: 'unavailable',
-  Rejected: 'rejected',
-  NotSent: 'not-sent',
-};
-
-/**
- * A failure that the record answers, as one error: `step.reused` has no other place for its kind. Where the type does
- * not tell the kind it goes before it, as in `unavailable: Error`.
- */
-export function reusedError({ failure, error }: Extract<Outcome, { readonly ok: false }>): RecordedError {
-  const same = failureIn(error);
-  const tells = same.failure === failure && same.error.type === error.type;
-  return tells ? error : { ...error, type: `${failure}: ${error.type}` };
-}
-
-/** The failure that `reusedError` wrote down. */
-export function failureIn(error: RecordedError): Extract<Outcome, { readonly ok: false }> {
-  const [, kind = '', type = ''] = /^([a-z-]+)(?:: (.*))?$/s.exec(error.type) ?? [];
-  const failure = FAILURES.find((one) => one === kind);
-  if (failure === undefined) return { ok: false, failure: BY_TYPE[error.type] ?? 'error', error };
-  return { ok: false, failure, error: type === '' ? error : { ...error, type } };
+/** Whether it is an error; a proxy may refuse to say. */
+export function isError(value: unknown): value is Error {
+  try {
+    return value instanceof Error;
+  } catch {
+    return false;
+  }
 }
 
 /** A model's reply without members that nobody asked for. */

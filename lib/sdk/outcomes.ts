@@ -24,6 +24,8 @@ export class Outcomes {
   private readonly deps: OutcomesDeps;
   /** Outcomes of effects that are not durable yet. */
   private readonly unplaced = new Map<Operation, Evidence>();
+  /** Evidence on its way. */
+  private readonly telling = new Set<Promise<void>>();
 
   constructor(deps: OutcomesDeps) {
     this.deps = deps;
@@ -44,14 +46,7 @@ export class Outcomes {
 
   complete(op: Operation, value: Stored, extras: ResultExtras): void {
     if (this.deps.hold.isStopped() || op.arrived || op.scope.over) return;
-    const { receipt } = extras;
-    const placed = isEffect(op)
-      ? this.keepUntilPlaced(op, {
-          outcome: 'happened',
-          result: value,
-          ...(receipt === undefined ? {} : { receipt }),
-        })
-      : {};
+    const placed = isEffect(op) ? this.keepUntilPlaced(op, happened(extras, value)) : {};
     this.deps.hold.push({
       event: {
         kind: 'step.completed',
@@ -68,7 +63,7 @@ export class Outcomes {
     this.deps.checkpoints.stepEnded();
   }
 
-  fail(op: Operation, outcome: Extract<Outcome, { readonly ok: false }>): void {
+  fail(op: Operation, outcome: Extract<Outcome, { readonly ok: false }>, partial?: Stored): void {
     if (this.deps.hold.isStopped() || op.arrived || op.scope.over) return;
     const placed =
       isEffect(op) && !op.doubtful ? this.keepUntilPlaced(op, { outcome: 'did-not-happen' }) : {};
@@ -80,7 +75,9 @@ export class Outcomes {
         failure: outcome.failure,
         error: outcome.error,
         final: true,
+        ...(partial === undefined ? {} : { partial: partial.ref }),
       },
+      ...(partial === undefined ? {} : { payloads: [partial] }),
       ...placed,
     });
     this.settle(op, outcome);
@@ -110,6 +107,7 @@ export class Outcomes {
         problem: problem.message,
         ...extras,
       },
+      ...(isEffect(op) ? this.keepUntilPlaced(op, happened(extras)) : {}),
     });
     hold.push({
       event: { kind: 'run.failed', cause: 'not-recorded', error: recordedError(problem), stepKey: op.key },
@@ -117,7 +115,7 @@ export class Outcomes {
     hold.finish('done');
   }
 
-  /** An effect's answer that came after the run was taken from this worker. */
+  /** An effect's answer that came when nothing could be recorded any more. */
   evidence(
     op: Operation,
     answer: {
@@ -141,19 +139,32 @@ export class Outcomes {
     });
   }
 
-  /** The run was taken from this worker: outcomes that did not become durable are told as evidence. */
+  /** The run is not this worker's any more: outcomes that did not become durable are told as evidence. */
   tellUnplaced(): void {
     for (const [op, told] of this.unplaced) this.tell(op, told);
+    this.unplaced.clear();
+  }
+
+  /** Resolves once every piece of evidence was taken or refused. */
+  async told(): Promise<void> {
+    while (this.telling.size > 0) await Promise.all(this.telling);
   }
 
   private tell(op: Operation, told: Evidence): void {
-    if (op.intentSeq === undefined) return;
     const { port, held, options } = this.deps.session;
-    port
+    if (op.intentSeq === undefined) return;
+    if (!this.deps.hold.isOver()) {
+      // The last events are being written: it is told once they are.
+      this.unplaced.set(op, told);
+      return;
+    }
+    const sent = port
       .evidence(held.runId, { epoch: held.epoch, intentSeq: op.intentSeq, ...told })
       .catch((error: unknown) => {
         options.warn(`evidence on ${op.key} was not taken: ${String(error)}`);
-      });
+      })
+      .finally(() => this.telling.delete(sent));
+    this.telling.add(sent);
   }
 
   /** An effect's outcome that is on its way to the journal: should another epoch hold the run, it is evidence. */
@@ -161,6 +172,18 @@ export class Outcomes {
     // What the ledger answered was not learnt by this worker.
     if (op.tries === 0) return {};
     this.unplaced.set(op, told);
-    return { onPlaced: () => void this.unplaced.delete(op) };
+    const { hold } = this.deps;
+    return {
+      onPlaced: () => {
+        this.unplaced.delete(op);
+        hold.guard(() => hold.point('effect:recorded'));
+      },
+    };
   }
 }
+
+const happened = ({ receipt }: ResultExtras, result?: Stored): Evidence => ({
+  outcome: 'happened',
+  ...(result === undefined ? {} : { result }),
+  ...(receipt === undefined ? {} : { receipt }),
+});

@@ -1,6 +1,7 @@
 import type { Disposition } from '../core/planner/plan';
 import type { PlanToCheck } from './journal-port';
 import type { Operation } from './operation';
+import type { Answered } from './re-entry';
 
 /**
  * Compares what is about to happen at the frontier with what the plan showed. The first contradiction as a sentence;
@@ -8,7 +9,7 @@ import type { Operation } from './operation';
  */
 export function contradiction(
   plan: PlanToCheck,
-  answered: readonly Operation[],
+  answered: readonly Answered[],
   standings: readonly { readonly op: Operation; readonly disposition: string }[],
 ): string | undefined {
   const planned = new Map<string, Disposition>(plan.steps.map(({ key, disposition }) => [key, disposition]));
@@ -16,8 +17,14 @@ export function contradiction(
     const said = planned.get(op.key);
     return said !== undefined && (said === does || sameToTheWorld(said, does, op));
   };
-  for (const op of answered) {
-    const does = op.effect === 'pure' ? 'recompute' : op.effect === 'external' ? 'skip' : 'reuse';
+  for (const { op, event } of answered) {
+    const isFailure =
+      event.kind === 'step.failed' || (event.kind === 'step.reused' && event.error !== undefined);
+    // An effect that a plan shows as done is not one whose failure the code is given.
+    if (isFailure && planned.get(op.key) === 'skip')
+      return sentence(op, 'skip', 'reuse, of the failure that is recorded');
+    const does =
+      op.effect === 'pure' ? 'recompute' : op.effect === 'external' && !isFailure ? 'skip' : 'reuse';
     if (!agree(op, does)) return sentence(op, planned.get(op.key), does);
   }
   for (const { op, disposition } of standings) {

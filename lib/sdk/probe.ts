@@ -1,5 +1,7 @@
 import type { Tool, ToolCall } from './api';
 import type { Clock } from './clock';
+import { recordedError } from './operation';
+import { bounded, receiptText, textOf } from './texts';
 import { type Stored, store } from './values';
 
 /** What a probe found out, as it is recorded. */
@@ -41,11 +43,12 @@ export async function probe(tool: Tool, args: unknown, call: ProbeCall): Promise
       return {
         outcome: 'happened',
         result: store(answer.result, 'the probe’s result'),
-        ...(answer.receipt === undefined ? {} : { receipt: answer.receipt }),
+        ...(answer.receipt === undefined ? {} : { receipt: receiptText(answer.receipt) }),
       };
     }
     if (answer.outcome === 'unknown') {
-      return { outcome: 'unknown', ...(answer.note === undefined ? {} : { note: answer.note }) };
+      const { note } = answer;
+      return { outcome: 'unknown', ...(note === undefined ? {} : { note: textOf(() => note) }) };
     }
     if (answer.outcome !== 'did-not-happen')
       return { outcome: 'unknown', note: 'the probe gave no known outcome' };
@@ -59,7 +62,7 @@ export async function probe(tool: Tool, args: unknown, call: ProbeCall): Promise
   } catch (error) {
     return {
       outcome: 'unknown',
-      note: `the probe failed: ${error instanceof Error ? error.message : String(error)}`,
+      note: bounded(`the probe failed: ${recordedError(error).message}`),
     };
   } finally {
     cancelTimer();

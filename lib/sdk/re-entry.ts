@@ -1,5 +1,5 @@
 import type { NewEvent } from '../core/events/run-event';
-import { variableName } from '../core/projections/run-state';
+import { variableName } from '../core/projections/variables';
 import { assertDefined } from '../core/shared/assert';
 import { differenceOf } from './compare';
 import { Stopped } from './errors';
@@ -32,6 +32,8 @@ export interface ReEntryDeps {
   readonly kick: () => void;
   /** The record is out. True: the run went live. */
   readonly onOut: () => boolean;
+  /** A call ended, and its value could not be recorded: nothing goes on from there. */
+  readonly onNotRecorded: (op: Operation) => void;
 }
 
 /** A call that the record answered. */
@@ -39,6 +41,8 @@ export interface Answered {
   readonly op: Operation;
   readonly event: OutcomeEvent;
 }
+
+const isNotRecorded = (event: OutcomeEvent): boolean => event.kind === 'step.completed' && !event.recorded;
 
 /** Goes through the record: every call is compared with it, every outcome given again in its recorded turn. */
 export class ReEntry {
@@ -50,6 +54,7 @@ export class ReEntry {
   /** Set once the code has ended: compares that with the recorded end. */
   private atEnd: (() => void) | undefined;
   private stuckSince: { readonly cursor: number; readonly at: number } | undefined;
+  private lookAgain: (() => void) | undefined;
 
   constructor(deps: ReEntryDeps) {
     this.deps = deps;
@@ -58,6 +63,12 @@ export class ReEntry {
   /** The code came to the end that is recorded. */
   get cameToTheEnd(): boolean {
     return this.matched.has(END);
+  }
+
+  /** The run is live: nothing of this is asked for any more. */
+  forget(): void {
+    this.answered.length = 0;
+    this.matched.clear();
   }
 
   /** Goes on up to the next recorded outcome. `undefined`: nothing to release now. */
@@ -102,6 +113,7 @@ export class ReEntry {
       op.generation = newest.intent?.generation ?? 1;
       op.idempotencyKey = newest.intent?.idempotencyKey;
       op.intentSeq = newest.intent === undefined ? undefined : newest.seq;
+      op.settledByPerson = session.loaded.record.settled.get(op.key) === newest.seq;
     }
     if (op.effect === 'pure') this.recompute(op);
   }
@@ -162,11 +174,14 @@ export class ReEntry {
     const { session, stops, machine, open, kick } = this.deps;
     const { clock } = session;
     const { graceMs } = session.options;
-    if (this.stuckSince?.cursor !== this.cursor) {
-      this.stuckSince = { cursor: this.cursor, at: clock.now() };
-      if (!machine.isOver) clock.after(graceMs + 1, kick);
+    if (this.stuckSince?.cursor !== this.cursor) this.stuckSince = { cursor: this.cursor, at: clock.mono() };
+    const left = graceMs - (clock.mono() - this.stuckSince.at);
+    if (!machine.isOver && left >= 0) {
+      // A timer may be early by its clock: it is asked for again until the time is over.
+      this.lookAgain?.();
+      this.lookAgain = clock.after(left + 1, kick);
+      return;
     }
-    if (!machine.isOver && clock.now() - this.stuckSince.at <= graceMs) return;
     const instead = [...open].filter((op) => op.record === undefined).map((op) => op.key);
     stops.diverge({
       stepKey: key,
@@ -192,6 +207,10 @@ export class ReEntry {
       const op = callOf(item.key);
       if (op === undefined) continue;
       const event = item.event as OutcomeEvent;
+      if (isNotRecorded(event)) {
+        this.deps.onNotRecorded(op);
+        return undefined;
+      }
       this.answered.push({ op, event });
       const outcome = this.outcomeOf(event, op);
       replay?.answered(op, event, outcome);
@@ -203,7 +222,7 @@ export class ReEntry {
   private recompute(op: Operation): void {
     const { session, stops, replay } = this.deps;
     const recorded = session.loaded.record.outcomes.get(op.key);
-    if (recorded === undefined) return;
+    if (recorded === undefined || isNotRecorded(recorded)) return;
     replay?.recomputing(op);
     const now = evaluate(op);
     const before = this.outcomeOf(recorded, op);

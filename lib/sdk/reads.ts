@@ -27,6 +27,7 @@ export class Reads {
     hub.push({
       event: { kind: 'step.started', ...callFields(op), attempt, api: op.name, ...modelOf(op) },
       payloads: [op.input],
+      urgent: true,
     });
     let text = '';
     const cancelTimer = hub.clock.after(limits.timeoutMs, () => {
@@ -39,6 +40,7 @@ export class Reads {
       over = true;
       cancelTimer();
       hub.guard(() => {
+        if (hub.isStopped()) return;
         if (!op.arrived && !op.scope.over && op.attempt === attempt && op.running) fn();
       });
     };
@@ -65,6 +67,14 @@ export class Reads {
       this.hub.completeWith(op, result, {});
       return;
     }
+    if (typeof result !== 'object' || result === null) {
+      this.hub.fail(op, {
+        ok: false,
+        failure: 'error',
+        error: recordedError(new TypeError(`${op.name}: complete() gave no reply`)),
+      });
+      return;
+    }
     const reply = replyOf(result as LlmReply);
     this.hub.completeWith(op, reply, usageOf(reply));
   }
@@ -77,7 +87,7 @@ export class Reads {
     const again =
       op.tries <= retries && (failure === 'timeout' || failure === 'unavailable' || failure === 'not-sent');
     if (!again) {
-      hub.fail(op, { ok: false, failure, error });
+      hub.fail(op, { ok: false, failure, error }, partial);
       return;
     }
     const nextDelayMs = backoffMs(hub, op.tries);
@@ -143,7 +153,7 @@ function usageOf(reply: LlmReply) {
   const usage: { inputTokens?: number; outputTokens?: number; costMicroUsd?: number } = {};
   for (const name of ['inputTokens', 'outputTokens', 'costMicroUsd'] as const) {
     const value = reply.usage?.[name];
-    if (value !== undefined && Number.isInteger(value) && value >= 0) usage[name] = value;
+    if (typeof value === 'number' && Number.isFinite(value) && value >= 0) usage[name] = Math.round(value);
   }
   return Object.keys(usage).length === 0 ? {} : { usage };
 }

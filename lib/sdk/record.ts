@@ -1,5 +1,8 @@
+import type { Seq, StepKey } from '../core/events/ids';
 import type { EventOf, RunEvent } from '../core/events/run-event';
-import { within } from '../core/events/step-key';
+import { scopeOf, within } from '../core/events/step-key';
+import { isOutcome } from '../core/projections/answers';
+import { wentOn } from '../core/projections/went-on';
 
 /** Addresses of what has no key of its own. */
 export const leftKey = (scope: string): string => `${scope}/$left`;
@@ -46,13 +49,15 @@ export interface RecordedRun {
   readonly outcomes: ReadonlyMap<string, OutcomeEvent>;
   /** Newest attempt of each call. */
   readonly attempts: ReadonlyMap<string, Started>;
-  /** What the console changed, by the visit that was open then. */
+  /** What a person changed, by the visit that was open then. */
   readonly edits: ReadonlyMap<
     string,
     readonly (EventOf<'variables.patched'> | EventOf<'message.appended'>)[]
   >;
   readonly answers: ReadonlyMap<string, EventOf<'question.answered'>>;
   readonly asked: ReadonlyMap<string, EventOf<'question.asked'>>;
+  /** Of each effect, the intent that a probe, a person or a late worker has settled last. */
+  readonly settled: ReadonlyMap<string, Seq>;
   readonly manualCheckpoints: number;
 }
 
@@ -83,19 +88,36 @@ export function recordOf(
   const edits = new Map<string, (EventOf<'variables.patched'> | EventOf<'message.appended'>)[]>();
   const answers = new Map<string, EventOf<'question.answered'>>();
   const asked = new Map<string, EventOf<'question.asked'>>();
+  const settled = new Map<string, Seq>();
   let manualCheckpoints = 0;
+  /** The newest final failure that no code went on from. */
+  let lastFailed: StepKey | undefined;
   let visit = openVisit ?? BEFORE_FIRST;
   const lastStop = path.findLastIndex((event) => event.kind === 'run.failed');
   const endsThere = !path
     .slice(lastStop + 1)
     .some((event) => event.by === 'worker' && addressOf(event) !== undefined);
 
+  // Of what lies before the path, nothing answers a call that is on it.
+  const onPath = new Set(path.map((event) => event.seq));
+
   path.forEach((event, index) => {
+    if (lastFailed !== undefined && wentOn(event, lastFailed)) lastFailed = undefined;
+    if (event.kind === 'step.failed' && event.final) lastFailed = event.stepKey;
+    if (event.kind === 'effect.decided' || event.kind === 'effect.verified') {
+      const { outcome, intentSeq } = event.kind === 'effect.decided' ? event.decision : event;
+      if (outcome === 'happened' || outcome === 'did-not-happen') settled.set(event.stepKey, intentSeq);
+    }
+    // No code asked for it: a person's edit, or its copy in the journal of a replay.
+    if (
+      (event.kind === 'variables.patched' || event.kind === 'message.appended') &&
+      event.key === undefined
+    ) {
+      edits.set(visit, [...(edits.get(visit) ?? []), event]);
+      return;
+    }
     if (event.by === 'console') {
       if (event.kind === 'question.answered') answers.set(event.stepKey, event);
-      if (event.kind === 'variables.patched' || event.kind === 'message.appended') {
-        edits.set(visit, [...(edits.get(visit) ?? []), event]);
-      }
       return;
     }
     if (event.kind === 'question.asked') asked.set(event.stepKey, event);
@@ -104,11 +126,11 @@ export function recordOf(
     if (event.kind === 'run.failed') {
       const isTheEnd = index === lastStop && endsThere && !options.retry;
       if (isTheEnd) items.set(END, { key: END, event, asCall: true, asOutcome: false });
-      else if (event.cause === 'error') dropWhatEndedTheRun(items, event.stepKey);
+      else if (event.cause === 'error') dropWhatEndedTheRun(items, event.stepKey ?? lastFailed);
       return;
     }
     if (event.kind === 'step.started') attempts.set(event.stepKey, event);
-    note(items, event);
+    note(items, event, onPath);
   });
 
   // Every item lies where it was recorded: a call at its first event, an outcome at its newest one.
@@ -119,22 +141,21 @@ export function recordOf(
     if (item.asCall) calls.set(item.key, item.event as CallEvent);
     if (item.asOutcome) outcomes.set(item.key, item.event as OutcomeEvent);
   }
-  return { items: ordered, calls, outcomes, attempts, edits, answers, asked, manualCheckpoints };
+  return { items: ordered, calls, outcomes, attempts, edits, answers, asked, settled, manualCheckpoints };
 }
 
 const callAt = (key: string) => `call ${key}`;
 const outcomeAt = (key: string) => `outcome ${key}`;
 
-function note(items: Map<string, RecordItem>, event: RunEvent): void {
+function note(items: Map<string, RecordItem>, event: RunEvent, onPath: ReadonlySet<Seq>): void {
   const key = addressOf(event);
   if (key === undefined) return;
   const known = items.has(callAt(key));
   if (event.kind === 'step.reused' || event.kind === 'step.skipped') {
-    // With a call of its own before it, this only tells that a resume answered from the record.
-    if (!known) {
-      items.set(callAt(key), { key, event, asCall: true, asOutcome: false });
-      items.set(outcomeAt(key), { key, event, asCall: false, asOutcome: true });
-    }
+    const isOpen = known && !items.has(outcomeAt(key));
+    if (known && !isOutcome(event, { isOpen, isInForce: (at) => onPath.has(at) })) return;
+    if (!known) items.set(callAt(key), { key, event, asCall: true, asOutcome: false });
+    items.set(outcomeAt(key), { key, event, asCall: false, asOutcome: true });
   } else if (event.kind === 'step.completed') {
     items.set(outcomeAt(key), { key, event, asCall: false, asOutcome: true });
   } else if (event.kind === 'step.failed') {
@@ -147,29 +168,20 @@ function note(items: Map<string, RecordItem>, event: RunEvent): void {
 /**
  * A final failure after which its scope went on is a result. One after which nothing more was asked for in its scope,
  * nor in those above it, ended the run: it is tried again, and the ends of scopes that it caused are not the record's.
- * Of several that did, the one that the run names is tried again, as the plan says; the others answer as recorded.
+ * Of several that did, the one that the run names is tried again, else the last, as the plan says; the others answer as
+ * recorded.
  */
-function dropWhatEndedTheRun(items: Map<string, RecordItem>, culprit: string | undefined): void {
-  const all = [...items.values()];
-  for (const failed of all) {
-    if (!failed.asOutcome || failed.key !== culprit || failed.event.kind !== 'step.failed') continue;
-    const scope = failed.key.slice(0, failed.key.lastIndexOf('/'));
-    const later = all.filter((item) => item.asCall && item.event.seq > failed.event.seq);
-    const wentOn = later.some(({ key, event }) => {
-      // The end of a scope is no call of the one above it.
-      if (event.kind === 'scope.left') return false;
-      return isAbove(key.slice(0, key.lastIndexOf('/')), scope);
-    });
-    if (wentOn) continue;
-    items.delete(outcomeAt(failed.key));
-    for (const { key, event } of later) {
-      if (event.kind === 'scope.left' && within(scope, event.scope)) items.delete(callAt(key));
-    }
+function dropWhatEndedTheRun(items: Map<string, RecordItem>, culprit: StepKey | undefined): void {
+  const failed = culprit === undefined ? undefined : items.get(outcomeAt(culprit));
+  if (culprit === undefined || failed?.event.kind !== 'step.failed') return;
+  const { seq } = failed.event;
+  const later = [...items.values()].filter((item) => item.asCall && item.event.seq > seq);
+  if (later.some(({ event }) => wentOn(event, culprit))) return;
+  items.delete(outcomeAt(culprit));
+  for (const { key, event } of later) {
+    if (event.kind === 'scope.left' && within(scopeOf(culprit), event.scope)) items.delete(callAt(key));
   }
 }
-
-/** The scope itself, or one that it lies in. */
-const isAbove = (candidate: string, scope: string) => candidate !== '' && within(scope, candidate);
 
 /** The address under which code asks for what the event records. */
 function addressOf(event: RunEvent): string | undefined {

@@ -1,4 +1,4 @@
-import { variableName } from '../core/projections/run-state';
+import { variableName } from '../core/projections/variables';
 import type { LoadedRun } from './load-run';
 import type { CallEvent } from './record';
 

@@ -1,5 +1,6 @@
 import type { Clock } from './clock';
 import { deliver, type Operation, type Outcome } from './operation';
+import type { Scope } from './scope';
 
 /** A call's outcome on its way to the code. */
 export interface Arrival {
@@ -53,6 +54,21 @@ export class Releaser {
     this.kick();
   }
 
+  /** The code begins: what it does first is set off by no release. */
+  begin(): void {
+    this.inWindow = true;
+    this.endWindow();
+    this.kick();
+  }
+
+  /** The window ends when the code has settled, before a timer could set it off again. */
+  private endWindow(): void {
+    const { window } = this;
+    this.deps.clock.settled(() => {
+      if (this.window === window) this.inWindow = false;
+    });
+  }
+
   kick(): void {
     if (this.pumping) return;
     this.pumping = true;
@@ -60,7 +76,6 @@ export class Releaser {
   }
 
   private readonly turn = (): void => {
-    this.inWindow = false;
     if (!this.deps.isStopped() && !this.deps.isHalted() && this.releaseOne()) {
       this.deps.clock.turn(this.turn);
       return;
@@ -71,7 +86,7 @@ export class Releaser {
 
   private releaseOne(): boolean {
     for (;;) {
-      const index = this.due.findIndex(({ op }) => !this.isHeld(op));
+      const index = this.due.findIndex(({ op }) => !this.isHeld(op.scope));
       const next = index < 0 ? undefined : this.due.splice(index, 1)[0];
       if (next !== undefined) {
         this.release(next);
@@ -102,7 +117,8 @@ export class Releaser {
     this.due.splice(at, 0, arrival);
   }
 
-  private isHeld({ scope }: Operation): boolean {
+  /** An external call is open in the scope or below it: nothing is given to its code until that has an outcome. */
+  isHeld(scope: Scope): boolean {
     for (const op of this.deps.open) {
       if (op.open && op.effect === 'external' && op.scope.within(scope)) return true;
     }
@@ -115,5 +131,6 @@ export class Releaser {
     this.inWindow = true;
     if (!op.scope.over) deliver(op, outcome);
     this.deps.onReleased(op, outcome);
+    this.endWindow();
   }
 }

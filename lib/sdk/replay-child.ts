@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
+import { systemClock } from './clock';
+import { failClaim } from './fail-claim';
 import type { JournalPort } from './journal-port';
+import { keepLease } from './lease';
 import type { FromChild, ReplayTask, ToChild } from './replay-entry';
 import { installGuards } from './replay-guards';
 import type { SessionEnd } from './session-deps';
@@ -33,17 +36,45 @@ process.once('message', async (task) => {
 });
 `;
 
+/** Options of Node that are about one process: its program, its debugger, what watches it or runs it as a test. */
+const OF_ONE_PROCESS = /^(--(inspect|debug-port|eval|print|input-type|watch|test)|-(e|p|pe)$)/;
+const WITH_A_VALUE = /^(--(inspect-port|debug-port|eval|print|input-type|watch-path)|-(e|p|pe))$/;
+
+/** Those among Node's options under which a module loads in the child as it did here. */
+export function inherited(options: readonly string[]): readonly string[] {
+  return options.filter(
+    (option, index) => !OF_ONE_PROCESS.test(option) && !WITH_A_VALUE.test(options[index - 1] ?? ''),
+  );
+}
+
+/** The same of `NODE_OPTIONS`, which has the debugger's at most. */
+const INSPECTOR = /(?<=^|\s)--(inspect-port|debug-port)\s+\S+|(?<=^|\s)--(inspect|debug-port)\S*/g;
+
+function environment(): NodeJS.ProcessEnv {
+  // `node --watch` would be told by this channel what the child loads.
+  const { NODE_OPTIONS, WATCH_REPORT_DEPENDENCIES: _, ...env } = process.env;
+  return NODE_OPTIONS === undefined ? env : { ...env, NODE_OPTIONS: NODE_OPTIONS.replace(INSPECTOR, '') };
+}
+
 /** Starts the child. Its journal is `port`; it ends with this process. */
 export function replayInChild(
   port: JournalPort,
   task: ReplayTask,
   warn: (warning: string) => void,
 ): RunningReplay {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+  const options = inherited(process.execArgv);
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program, ...options], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'advanced',
-    env: process.env,
+    env: environment(),
   });
+  // Until the child says something, which keeps the lease from then on, it may load for longer than the lease.
+  const firstWord = new Promise<void>((resolve) => {
+    child.once('message', () => resolve());
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  void keepLease(port, systemClock, task.claim, () => firstWord);
   const stopped = new AbortController();
   const answer = async ({ id, method, args }: Extract<FromChild, { readonly kind: 'call' }>) => {
     const call = port[method] as (...args: readonly unknown[]) => Promise<unknown>;
@@ -57,22 +88,33 @@ export function replayInChild(
     );
     if (child.connected) child.send(reply);
   };
+  let isBroken = false;
+  let isAbandoned = false;
+  const broke = async (message: string) => {
+    isBroken = true;
+    warn(`${task.claim.runId}: the replay could not run: ${message}`);
+    const error = Object.assign(new Error(message), { name: 'ReplayBroke', stack: undefined });
+    await failClaim(port, task.claim, error).catch((again: unknown) =>
+      warn(`${task.claim.runId}: ${String(again)}`),
+    );
+  };
   const ended = new Promise<SessionEnd>((resolve) => {
     let end: SessionEnd = 'stopped';
     child.on('message', (message: FromChild) => {
       if (message.kind === 'call') void answer(message);
       else if (message.kind === 'warning') warn(message.warning);
       else if (message.kind === 'broke') {
-        warn(`${task.claim.runId}: the replay could not run: ${message.message}`);
-        void failReplay(port, task, message.message).finally(() => child.kill());
-      } else {
+        void broke(message.message).finally(() => child.kill());
+      } else if (message.kind === 'ended') {
         end = message.end;
         child.disconnect();
       }
     });
-    child.on('exit', () => {
+    child.on('exit', (code, signal) => {
       stopped.abort();
-      resolve(end);
+      const died = end === 'stopped' && !isBroken && !isAbandoned;
+      const told = died ? broke(`its process ended by itself (${signal ?? code})`) : Promise.resolve();
+      void told.finally(() => resolve(end));
     });
     child.on('error', (error) => {
       warn(`${task.claim.runId}: the replay's process did not start: ${error.message}`);
@@ -86,28 +128,9 @@ export function replayInChild(
     handOver: () => {
       if (child.connected) child.send({ kind: 'hand-over' });
     },
-    abandon: () => void child.kill(),
+    abandon: () => {
+      isAbandoned = true;
+      child.kill();
+    },
   };
 }
-
-/** The agent's module could not be loaded where nothing may be touched, or broke there. */
-async function failReplay(port: JournalPort, { claim }: ReplayTask, message: string): Promise<void> {
-  const commandId = claim.command?.commandId as Extract<ReplayCommand, string> | undefined;
-  await port.append(claim.runId, {
-    epoch: claim.epoch,
-    batch: 1,
-    seenSeq: claim.headSeq,
-    events: [
-      { kind: 'run.failed', cause: 'error', error: { type: 'ReplayBroke', message } },
-      ...(commandId === undefined
-        ? []
-        : [{ kind: 'command.ended', commandId, outcome: 'refused', detail: message } as const]),
-    ],
-    payloads: [],
-  });
-  await port.release(claim, 'done');
-}
-type ReplayCommand = Extract<
-  Parameters<JournalPort['append']>[1]['events'][number],
-  { readonly kind: 'command.ended' }
->['commandId'];

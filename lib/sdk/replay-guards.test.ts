@@ -37,6 +37,14 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   'child_process.ChildProcess': `new child_process.ChildProcess().spawn({ file: 'true', args: ['true'] })`,
   'cluster.fork': `cluster.fork()`,
   'process.kill': `process.kill(process.pid, 0)`,
+  'process.chdir': `process.chdir(folder)`,
+  'process.execve': `(process.execve ?? process.kill).call(process, process.pid, 0)`,
+  'process.report.writeReport': `process.report.writeReport(file)`,
+  'v8.writeHeapSnapshot': `v8.writeHeapSnapshot(file)`,
+  'v8.setHeapSnapshotNearHeapLimit': `v8.setHeapSnapshotNearHeapLimit(1)`,
+  'inspector.open': `inspector.open(0)`,
+  'inspector/promises.open': `inspectorPromises.open(0)`,
+  'node:sqlite': `new (process.getBuiltinModule('node:sqlite')?.DatabaseSync ?? worker_threads.Worker)(file)`,
   'worker_threads.Worker': `new worker_threads.Worker('0', { eval: true })`,
   'fs.writeFile': `fs.writeFile(file, 'x', () => {})`,
   'fs.writeFileSync': `writeFileSync(file, 'x')`,
@@ -65,6 +73,11 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   'fs.promises.writeFile': `fs.promises.writeFile(file, 'x')`,
   'fs/promises.writeFile': `fsPromises.writeFile(file, 'x')`,
   'fs/promises.open for writing': `fsPromises.open(file, 'w')`,
+  'fs/promises.FileHandle.chmod': `onHandle((handle) => handle.chmod(0o600))`,
+  'fs/promises.FileHandle.chown': `onHandle((handle) => handle.chown(process.getuid(), process.getgid()))`,
+  'fs/promises.FileHandle.utimes': `onHandle((handle) => handle.utimes(1, 1))`,
+  'fs.fchmodSync': `fs.fchmodSync(fs.openSync(seen), 0o600)`,
+  'fs.futimesSync': `fs.futimesSync(fs.openSync(seen), 1, 1)`,
   'fs/promises.rm': `fsPromises.rm(seen)`,
   'fs/promises.mkdir': `fsPromises.mkdir(file)`,
 };
@@ -83,12 +96,20 @@ const NOTED: Readonly<Record<string, string>> = {
   'node:crypto randomUUID': `nodeCrypto.randomUUID()`,
   'node:crypto randomBytes': `randomBytes(4)`,
   'node:crypto randomInt': `nodeCrypto.randomInt(4)`,
+  'node:crypto randomFillSync': `nodeCrypto.randomFillSync(new Uint8Array(4))`,
+  'node:crypto randomFill': `promisify(nodeCrypto.randomFill)(new Uint8Array(4))`,
+  'node:crypto generateKeySync': `nodeCrypto.generateKeySync('hmac', { length: 64 })`,
+  'node:crypto generateKey': `promisify(nodeCrypto.generateKey)('hmac', { length: 64 })`,
+  'node:crypto generateKeyPairSync': `nodeCrypto.generateKeyPairSync('ed25519')`,
+  'node:crypto generateKeyPair': `promisify(nodeCrypto.generateKeyPair)('ed25519').then(({ privateKey }) => privateKey.type)`,
+  'crypto.subtle.generateKey': `crypto.subtle.generateKey({ name: 'AES-GCM', length: 128 }, true, ['encrypt'])`,
 };
 
 /** What a replay may do, unnoticed: reading files, dates that are given, hashes, timers. */
 const ALLOWED: Readonly<Record<string, string>> = {
   'fs.readFileSync': `fs.readFileSync(seen, 'utf8')`,
   'fs.openSync for reading': `fs.closeSync(fs.openSync(seen))`,
+  'fs/promises.open for reading': `onHandle((handle) => handle.readFile('utf8'))`,
   'fs/promises.readFile': `fsPromises.readFile(seen)`,
   'new Date(0)': `new Date(0)`,
   'Date.UTC': `Date.UTC(2020, 1)`,
@@ -113,6 +134,12 @@ beforeAll(async () => {
     import cluster from 'node:cluster'; import worker_threads from 'node:worker_threads';
     import fs, { writeFileSync } from 'node:fs'; import fsPromises from 'node:fs/promises';
     import nodeCrypto, { randomBytes } from 'node:crypto';
+    import inspector from 'node:inspector'; import inspectorPromises from 'node:inspector/promises';
+    import v8 from 'node:v8'; import { promisify } from 'node:util';
+    const onHandle = async (act) => {
+      const handle = await fsPromises.open(seen);
+      try { return await act(handle); } finally { await handle.close(); }
+    };
     const folder = ${JSON.stringify(folder)}, file = folder + '/made', seen = folder + '/seen';
     process.on('uncaughtException', () => {});
     export const attempts = { ${attempts.map(([name, code]) => `${JSON.stringify(name)}: () => ${code}`).join(',\n')} };

@@ -1,7 +1,7 @@
 /**
- * Makes a process silent: sockets, name look-ups, child processes, signals, threads and file writes throw; the clock and randomness still work
- * and are noted once watching has begun. A guard against mistakes, not a sandbox. It is sent to the child process as
- * text, so it uses nothing from outside of itself.
+ * Makes a process silent: sockets, name look-ups, child processes, signals, threads and file writes throw; the clock
+ * and randomness still work and are noted once watching has begun. A guard against mistakes, not a sandbox. It is sent
+ * to the child process as text, so it uses nothing from outside of itself.
  */
 export function installGuards(): void {
   const builtin = (name: string) => process.getBuiltinModule(name) as unknown as Record<string, unknown>;
@@ -21,15 +21,18 @@ export function installGuards(): void {
       error.name = 'ReplayGuard';
       throw error;
     };
-  const forbid = (target: Record<string, unknown>, label: string, names: readonly string[]) => {
+  /** What this version of Node lacks needs no guard. */
+  const forbid = (target: Record<string, unknown> | undefined, label: string, names: readonly string[]) => {
     for (const name of names)
-      if (typeof target[name] === 'function') target[name] = refuse(`${label}.${name}`);
+      if (typeof target?.[name] === 'function') target[name] = refuse(`${label}.${name}`);
   };
   const note = <Fn extends (...args: never[]) => unknown>(fn: Fn, what: string): Fn =>
-    function noted(this: unknown, ...args: never[]) {
-      if (watch.on) notices.add(`code uses ${what} instead of the context's`);
-      return fn.apply(this, args);
-    } as Fn;
+    new Proxy(fn, {
+      apply(target, self, args) {
+        if (watch.on) notices.add(`code uses ${what} instead of the context's`);
+        return Reflect.apply(target, self, args) as unknown;
+      },
+    });
 
   // What a process says about itself stays: streams that are made now keep the writes that they were made with.
   void process.stdout;
@@ -68,7 +71,11 @@ export function installGuards(): void {
     'execFileSync',
   ]);
   forbid(prototypeOf('child_process', 'ChildProcess'), 'child_process.ChildProcess', ['spawn']);
-  forbid(process as unknown as Record<string, unknown>, 'process', ['kill']);
+  forbid(process as unknown as Record<string, unknown>, 'process', ['kill', 'chdir', 'execve']);
+  forbid(process.report as unknown as Record<string, unknown>, 'process.report', ['writeReport']);
+  forbid(builtin('v8'), 'v8', ['writeHeapSnapshot', 'setHeapSnapshotNearHeapLimit']);
+  for (const module of ['inspector', 'inspector/promises']) forbid(builtin(module), module, ['open']);
+  forbid(withoutWarning('node:sqlite'), 'node:sqlite', ['DatabaseSync', 'backup']);
   forbid(builtin('worker_threads'), 'worker_threads', ['Worker']);
   const writes = [
     'writeFile',
@@ -107,6 +114,28 @@ export function installGuards(): void {
   guardOpen(builtin('fs'), 'open');
   guardOpen(builtin('fs'), 'openSync');
   guardOpen(builtin('fs/promises'), 'open');
+  guardHandles(builtin('fs/promises'));
+
+  /** A module that Node calls experimental is guarded whether or not the agent uses it. */
+  function withoutWarning(module: string): Record<string, unknown> | undefined {
+    const { emitWarning } = process;
+    process.emitWarning = () => undefined;
+    try {
+      return builtin(module);
+    } finally {
+      process.emitWarning = emitWarning;
+    }
+  }
+
+  /** A handle that was opened for reading still changes what its file is. */
+  function guardHandles(target: Record<string, unknown>): void {
+    const open = target['open'] as (...args: unknown[]) => Promise<Record<string, unknown>>;
+    target['open'] = async (...args: unknown[]) => {
+      const handle = await open(...args);
+      forbid(handle, 'fs/promises.FileHandle', ['chmod', 'chown', 'utimes']);
+      return handle;
+    };
+  }
 
   function guardOpen(target: Record<string, unknown>, name: string): void {
     const open = target[name] as (...args: unknown[]) => unknown;
@@ -136,11 +165,25 @@ export function installGuards(): void {
     },
   });
   const cryptos = builtin('crypto');
-  for (const name of ['randomUUID', 'randomBytes', 'randomInt']) {
+  for (const name of [
+    'randomUUID',
+    'randomBytes',
+    'randomInt',
+    'randomFill',
+    'randomFillSync',
+    'generateKey',
+    'generateKeySync',
+    'generateKeyPair',
+    'generateKeyPairSync',
+  ]) {
     cryptos[name] = note(cryptos[name] as (...args: never[]) => unknown, `crypto.${name}`);
   }
   crypto.getRandomValues = note(crypto.getRandomValues.bind(crypto), 'crypto.getRandomValues');
   crypto.randomUUID = note(crypto.randomUUID.bind(crypto), 'crypto.randomUUID');
+  crypto.subtle.generateKey = note(
+    crypto.subtle.generateKey.bind(crypto.subtle),
+    'crypto.subtle.generateKey',
+  );
   (
     process.getBuiltinModule('module') as unknown as { readonly syncBuiltinESMExports: () => void }
   ).syncBuiltinESMExports();

@@ -1,5 +1,5 @@
 import type { NewEvent } from '../core/events/run-event';
-import { callFields, type Operation, type Outcome, reusedError } from './operation';
+import { callFields, type Operation, type Outcome } from './operation';
 import type { CallEvent, OutcomeEvent, RecordedRun } from './record';
 import type { RunHold } from './run-hold';
 import type { SessionDeps } from './session-deps';
@@ -66,12 +66,8 @@ export class ReplayJournal {
     else this.fromRecord(op, event, outcome);
   }
 
-  /** The record's end: with the run's own, or before it. `unanswered`: calls that the code waits for. */
-  ended(unanswered: readonly string[]): void {
-    const message =
-      unanswered.length > 0
-        ? `The record ends before ${unanswered.join(', ')} was answered`
-        : 'The record ends here';
+  /** There is no record to go on with, before the run's own end. */
+  noRecord(message: string): void {
     this.hold.push({
       event: { kind: 'run.failed', cause: 'no-record', error: { type: 'NoRecord', message } },
     });
@@ -112,7 +108,7 @@ export class ReplayJournal {
     };
     if (!outcome.ok) {
       this.hold.push({
-        event: { kind: 'step.reused', ...from, error: reusedError(outcome) },
+        event: { kind: 'step.reused', ...from, failure: outcome.failure, error: outcome.error },
         payloads: [op.input],
       });
       return;

@@ -1,3 +1,4 @@
+import type { CommandId } from '../core/events/ids';
 import type { NewEvent, RunEvent } from '../core/events/run-event';
 import { Stopped } from './errors';
 import { JournalForm } from './journal-form';
@@ -5,14 +6,19 @@ import { type Draft, JournalWriter } from './journal-writer';
 import { HeldLease } from './lease';
 import { recordedError } from './operation';
 import type { SessionDeps, SessionEnd } from './session-deps';
+import { bounded } from './texts';
 
 /** What a hold tells its session. */
 export interface HoldDeps {
   readonly session: SessionDeps;
+  /** The order that the run was claimed for has ended by going live. */
+  readonly isLive: () => boolean;
   readonly onOthers: (others: readonly RunEvent[]) => void;
   readonly onEffectExists: (refused: NewEvent) => void;
-  /** The run is another's from now on. */
-  readonly onFenced: () => void;
+  /** The last events are on their way: what only asks is not waited for any more. */
+  readonly onEnding: () => void;
+  /** The run is not this worker's to write any more, however that came. */
+  readonly onOver: () => void;
 }
 
 /** This process's hold on one run: the journal's writing end and the lease, from the claim until both are given back. */
@@ -26,12 +32,17 @@ export class RunHold {
   private readonly writer: JournalWriter;
   private readonly abort = new AbortController();
   private resolveEnded: (end: SessionEnd) => void = () => undefined;
+  /** Resolves when this process is to wait for nothing more of the run. */
+  readonly abandoned: Promise<void>;
+  private resolveAbandoned: () => void = () => undefined;
   /** A test killed this worker: nothing more happens, not even evidence. */
   private dead = false;
   /** The run is no longer this worker's. */
   private over = false;
   /** The last events are being written. */
   private ending = false;
+  /** The journal refused a batch, and was told so as the run's end. */
+  private isRefused = false;
   /** `ended` is resolved. */
   private settled = false;
 
@@ -39,6 +50,9 @@ export class RunHold {
     this.deps = deps;
     this.ended = new Promise((resolve) => {
       this.resolveEnded = resolve;
+    });
+    this.abandoned = new Promise((resolve) => {
+      this.resolveAbandoned = resolve;
     });
     const { port, clock, held, sentAt, options, loaded, replayOf } = deps.session;
     // A replay writes its journal from the first message on.
@@ -52,10 +66,7 @@ export class RunHold {
       point: (name) => this.quietPoint(name),
       onOthers: (others) => this.guard(() => deps.onOthers(others)),
       onFenced,
-      onRefused: (why) => {
-        options.warn(`${held.runId}: ${why}`);
-        this.fenced(why);
-      },
+      onRefused: (why) => this.refused(why),
       onEffectExists: (event) => this.guard(() => deps.onEffectExists(event)),
     });
     this.lease = new HeldLease({
@@ -112,8 +123,9 @@ export class RunHold {
     if (this.dead) throw new Stopped();
   }
 
+  /** Nothing comes behind the last events. */
   push(draft: Draft): void {
-    if (!this.over && !this.dead) this.writer.push(this.form.of(draft));
+    if (!this.isStopped()) this.writer.push(this.form.of(draft));
   }
 
   durable(): Promise<void> {
@@ -123,8 +135,7 @@ export class RunHold {
   /** Writes what is left and gives the run back. */
   finish(outcome: Exclude<SessionEnd, 'stopped'>): void {
     if (this.ending || this.over) return;
-    this.ending = true;
-    this.abort.abort();
+    this.end();
     this.giveBack(outcome).catch((error: unknown) => this.abandon(String(error)));
   }
 
@@ -133,24 +144,66 @@ export class RunHold {
    * to the run: an effect's intent was durable before it left, all else is computed again.
    */
   abandon(why: string): void {
+    this.resolveAbandoned();
     if (this.settled || this.dead) return;
     this.deps.session.options.warn(`${this.deps.session.held.runId}: left without being given back: ${why}`);
-    this.over = true;
-    this.writer.stop();
-    this.lease.stop();
-    this.abort.abort(new Stopped(why));
+    this.isOverNow(new Stopped(why));
     this.settle('stopped');
   }
 
   /** Another epoch holds the run, or it was cancelled: nothing more is written. */
   fenced(why: string): void {
     if (this.over || this.dead) return;
+    this.isOverNow(new Stopped(why));
+    this.settle('stopped');
+  }
+
+  /**
+   * The journal takes a batch for no reason that the rules know. What was written so far stands, and the run's end, with
+   * the reason, takes the place of the rest: left open it would be taken up again and be refused again.
+   */
+  private refused(why: string): void {
+    if (this.over || this.dead) return;
+    const { held, options, claim } = this.deps.session;
+    options.warn(`${held.runId}: ${why}`);
+    if (this.isRefused) {
+      this.fenced(why);
+      return;
+    }
+    this.isRefused = true;
+    const error = { type: 'JournalRefused', message: bounded(why) };
+    const order = claim?.plan === undefined ? undefined : (claim.command?.commandId as CommandId | undefined);
+    this.writer.insteadOfAll([
+      { event: { kind: 'run.failed', cause: 'error', error } },
+      ...(order === undefined || this.deps.isLive()
+        ? []
+        : [
+            {
+              event: {
+                kind: 'command.ended' as const,
+                commandId: order,
+                outcome: 'refused' as const,
+                detail: error.message,
+              },
+            },
+          ]),
+    ]);
+    if (!this.ending) this.end();
+    this.giveBack('done').catch((thrown: unknown) => this.abandon(String(thrown)));
+  }
+
+  private end(): void {
+    this.ending = true;
+    this.abort.abort();
+    this.deps.onEnding();
+  }
+
+  private isOverNow(reason?: Stopped): void {
     this.over = true;
     this.writer.stop();
     this.lease.stop();
-    this.abort.abort(new Stopped(why));
-    this.deps.onFenced();
-    this.settle('stopped');
+    this.abort.abort(reason);
+    this.deps.onOver();
   }
 
   /** For tests that drop a worker: as if its process had died here. */
@@ -163,19 +216,21 @@ export class RunHold {
   /** An error that no rule accounts for: loud, and the run fails. */
   bug(error: unknown): void {
     const { held, options } = this.deps.session;
-    options.warn(`${held.runId}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    const recorded = recordedError(error, true);
+    options.warn(`${held.runId}: ${recorded.stack ?? recorded.message}`);
     if (this.isStopped()) return;
-    this.push({ event: { kind: 'run.failed', cause: 'error', error: recordedError(error, true) } });
+    this.push({ event: { kind: 'run.failed', cause: 'error', error: recorded } });
     this.finish('done');
   }
 
   private async giveBack(outcome: Exclude<SessionEnd, 'stopped'>): Promise<void> {
     await this.writer.durable();
     if (this.over || this.dead) return;
-    this.over = true;
-    this.lease.stop();
     this.writer.stop();
+    this.lease.stop();
     await this.deps.session.port.release(this.deps.session.held, outcome);
+    if (this.over || this.dead) return;
+    this.isOverNow();
     this.settle(outcome);
   }
 

@@ -1,3 +1,4 @@
+import type { StepKey } from '../core/events/ids';
 import type { AttemptFailure, CheckpointTrigger, NewEvent, WaitingOn } from '../core/events/run-event';
 import { branchPath } from '../core/events/step-key';
 import type { Effect, StepKind } from '../core/machine/machine';
@@ -10,12 +11,13 @@ import { ConsoleEvents } from './console-events';
 import { ContextOfScope } from './context';
 import { Effects } from './effects';
 import { AgentCodeError, Stopped } from './errors';
+import { Flights } from './flights';
 import { Gate } from './gate';
 import type { Hub, ResultExtras } from './hub';
 import type { Draft } from './journal-writer';
-import { found, loadTexts } from './load-run';
+import { forgetRecord, found, loadTexts } from './load-run';
 import { MachineLoop } from './machine-loop';
-import { isEffect, newOperation, type Operation, type Outcome, type Work } from './operation';
+import { isEffect, newOperation, type Operation, type Outcome, refused, type Work } from './operation';
 import { Outcomes } from './outcomes';
 import { ReEntry } from './re-entry';
 import { Reads } from './reads';
@@ -48,12 +50,16 @@ export class RunSession implements Hub {
   readonly runId: Hub['runId'];
   readonly clock: Clock;
   readonly backoff: SessionOptions['backoff'];
-  readonly flights = new Set<Operation>();
+  readonly flights = new Flights();
+  /** Resolves when this process has nothing more to do with the run, nor anything to tell of it. */
+  readonly ended: Promise<SessionEnd>;
 
   private readonly deps: SessionDeps;
   private readonly byKey = new Map<string, Operation>();
   private readonly open = new Set<Operation>();
   private readonly foreign = new Set<string>();
+  /** Cancel what is to happen later. */
+  private readonly timers = new Set<() => void>();
   private readonly hold: RunHold;
   private readonly stops: RunStops;
   private readonly machine: MachineLoop;
@@ -82,7 +88,14 @@ export class RunSession implements Hub {
       session,
       onOthers: (others) => this.consoleEvents.take(others),
       onEffectExists: (refused) => this.consoleEvents.effectExists(refused),
-      onFenced: () => this.lost(),
+      isLive,
+      onEnding: () => this.nothingNew(),
+      onOver: () => this.lost(),
+    });
+    this.ended = hold.ended.then(async (end) => {
+      const lastWords = this.flights.landed().then(() => this.outcomes.told());
+      await Promise.race([lastWords, hold.abandoned]);
+      return end;
     });
     const stops = new RunStops({ session, hold, open, isLive, kick });
     const machine = new MachineLoop({
@@ -109,6 +122,7 @@ export class RunSession implements Hub {
       lease: hold.lease,
       root: deps.root,
       autoVerify: deps.agent.autoVerify,
+      isOrdered: deps.claim?.plan !== undefined,
       toolOf: (op) => this.toolNamed(op.name),
       readLedger: () => deps.port.ledger(this.runId),
       textOf: async (ref) => found(await loadTexts(deps.port, [ref]), ref),
@@ -137,6 +151,7 @@ export class RunSession implements Hub {
       replay,
       kick,
       onOut,
+      onNotRecorded: (op) => this.notRecorded(op),
     });
     this.gate = new Gate({
       session,
@@ -147,7 +162,7 @@ export class RunSession implements Hub {
       open,
       answered: () => this.reEntry.answered,
       visit: () => machine.visit,
-      onLive: () => this.consoleEvents.wentLive(),
+      onLive: () => this.wentLive(),
     });
     this.consoleEvents = new ConsoleEvents({ session, hold, stops, effects, outcomes, isLive, callOf });
     this.releaser = new Releaser({
@@ -171,22 +186,24 @@ export class RunSession implements Hub {
     this.replay = replay;
   }
 
-  /** Resolves when this process has nothing more to do with the run. */
-  get ended(): Promise<SessionEnd> {
-    return this.hold.ended;
-  }
-
   /** Begins, or begins again from the entry of the open visit. */
   async start(): Promise<void> {
-    if (this.deps.replayOf === undefined && this.deps.held.headSeq > 1) await this.effects.refresh();
-    if (this.isStopped()) return;
+    try {
+      if (this.deps.replayOf === undefined && this.deps.held.headSeq > 1) await this.effects.refresh();
+      if (!this.isStopped()) this.begin();
+    } catch (error) {
+      // Left alone it would be held for ever, with nobody at it.
+      if (!(error instanceof Stopped)) this.guard(() => this.hold.bug(error));
+    }
+  }
+
+  private begin(): void {
     const { entry } = this.deps.loaded;
     this.reEntry.applyEdits(entry?.key ?? BEFORE_FIRST);
-    this.releaser.inWindow = true;
     this.machine.run(entry).catch((error: unknown) => {
       if (!(error instanceof Stopped) && !this.isStopped()) this.guard(() => this.machine.failed(error));
     });
-    this.releaser.kick();
+    this.releaser.begin();
   }
 
   /** Hands the run over: open reads are abandoned, effects in flight awaited, everything flushed. */
@@ -227,8 +244,20 @@ export class RunSession implements Hub {
     return this.hold.signal;
   }
 
-  branch(scope: Scope, at: string, name: string): Scope {
-    return new Scope(branchPath(at, name), scope);
+  /** The scopes of a `parallel`'s branches. Where its number depends on a race, so does every address in them. */
+  branches(scope: Scope, name: string, branches: readonly string[]): readonly Scope[] {
+    const { key, race } = scope.mintIn(this.releaser.window, this.releaser.cause?.window, name);
+    this.noticeForeign(key);
+    if (race !== undefined) this.deps.options.warn(race);
+    return branches.map((branch) => new Scope(branchPath(key, branch), scope, race));
+  }
+
+  /**
+   * Resolves when an answer may be given to the scope: as the outcome of a call, that of `parallel` waits for the
+   * external calls that are open there.
+   */
+  async untilReleased(scope: Scope): Promise<void> {
+    while (this.releaser.isHeld(scope)) await this.machine.untilCallClosed();
   }
 
   inScope<Value>(scope: Scope, fn: (ctx: Context) => Promise<Value>, state: string): Promise<Value> {
@@ -246,19 +275,12 @@ export class RunSession implements Hub {
   call(scope: Scope, ask: CallAsk): Promise<unknown> {
     if (this.isStopped() || scope.over) return NEVER;
     let input: Stored;
+    let key: StepKey;
     try {
       input = store(ask.args, `the input of ${ask.name}`);
+      key = this.mint(scope, ask);
     } catch (error) {
-      return Promise.reject(error);
-    }
-    const raced = scope.raced(ask.name, this.releaser.window, this.releaser.cause?.window);
-    const key = scope.mint(ask.name);
-    this.noticeForeign(key);
-    if (raced) {
-      const hint = `the number of ${key} depends on which answer came first: give each line of work a branch of its own with parallel()`;
-      if (ask.effect === 'idempotent' || ask.effect === 'external')
-        return Promise.reject(new AgentCodeError(hint));
-      this.deps.options.warn(hint);
+      return refused(error);
     }
     const { op, promise } = newOperation({
       key,
@@ -273,12 +295,27 @@ export class RunSession implements Hub {
     });
     this.byKey.set(key, op);
     this.open.add(op);
-    const record = this.deps.loaded.record.calls.get(key);
-    if (this.gate.isLive || record === undefined)
-      this.gate.pass(() => this.guard(() => this.calls.begin(op)));
+    const record = this.recordedAt(key);
+    if (record === undefined) this.gate.pass(() => this.guard(() => this.calls.begin(op)));
     else this.reEntry.match(op, record);
     this.releaser.kick();
     return promise;
+  }
+
+  /** Mints a call's key. Throws where an effect would depend on which of several answers came first. */
+  private mint(scope: Scope, { name, effect }: CallAsk): StepKey {
+    const { window, cause, inWindow } = this.releaser;
+    const { key, race } = scope.mintIn(window, cause?.window, name);
+    this.noticeForeign(key);
+    const changesTheWorld = effect === 'idempotent' || effect === 'external';
+    if (changesTheWorld && !inWindow && this.releaser.isHeld(scope)) {
+      throw new AgentCodeError(
+        `${key} was asked for while an external call is open in its scope, by code that awaited something which is not a context call: it might do what that call does as well`,
+      );
+    }
+    if (race !== undefined && changesTheWorld) throw new AgentCodeError(race);
+    if (race !== undefined) this.deps.options.warn(race);
+    return key;
   }
 
   /**
@@ -293,7 +330,7 @@ export class RunSession implements Hub {
   ): CallEvent | undefined {
     if (this.isStopped()) throw new Stopped();
     this.noticeForeign(key);
-    const recorded = this.gate.isLive ? undefined : this.deps.loaded.record.calls.get(key);
+    const recorded = this.recordedAt(key);
     if (recorded !== undefined) this.reEntry.matchSync(key, recorded, event, payloads, joined);
     else this.gate.pass(() => this.push({ event, payloads, joined }));
     return recorded;
@@ -303,10 +340,6 @@ export class RunSession implements Hub {
 
   isStopped(): boolean {
     return this.hold.isStopped();
-  }
-
-  isOver(): boolean {
-    return this.hold.isOver();
   }
 
   isHalted(): boolean {
@@ -338,14 +371,20 @@ export class RunSession implements Hub {
   }
 
   later(op: Operation, ms: number, fn: () => void): void {
-    this.clock.after(ms, () => {
+    const cancel = this.clock.after(ms, () => {
+      this.timers.delete(cancel);
       if (!this.isStopped() && !op.arrived) this.guard(fn);
     });
+    this.timers.add(cancel);
   }
 
   suspend(op: Operation, waitsFor: WaitingOn['for']): void {
     op.suspended = waitsFor;
     this.stir();
+  }
+
+  unpark(): void {
+    this.stops.unpark();
   }
 
   complete(op: Operation, value: Stored, extras: ResultExtras): void {
@@ -356,8 +395,8 @@ export class RunSession implements Hub {
     this.outcomes.completeWith(op, value, extras);
   }
 
-  fail(op: Operation, outcome: Extract<Outcome, { readonly ok: false }>): void {
-    this.outcomes.fail(op, outcome);
+  fail(op: Operation, outcome: Extract<Outcome, { readonly ok: false }>, partial?: Stored): void {
+    this.outcomes.fail(op, outcome, partial);
   }
 
   settle(op: Operation, outcome: Outcome): void {
@@ -395,8 +434,28 @@ export class RunSession implements Hub {
         this.reEntry.stuckAt('what comes next');
         return;
       }
-      replay.ended([...this.open].filter((op) => op.open).map((op) => op.key));
+      const unanswered = [...this.open].filter((op) => op.open).map((op) => op.key);
+      replay.noRecord(
+        unanswered.length > 0
+          ? `The record ends before ${unanswered.join(', ')} was answered`
+          : 'The record ends here',
+      );
     }
+    this.finishReplay();
+  }
+
+  /** The record has a call's end and not its value. */
+  private notRecorded(op: Operation): void {
+    const sentence = `${op.key} finished, but its value could not be recorded`;
+    if (this.replay === undefined) {
+      this.stops.refuse(sentence);
+      return;
+    }
+    this.replay.noRecord(sentence);
+    this.finishReplay();
+  }
+
+  private finishReplay(): void {
     const notices = this.deps.notices?.() ?? [];
     const detail = notices.length === 0 ? {} : { detail: notices.join('; ') };
     const commandId = this.stops.orderId;
@@ -426,9 +485,28 @@ export class RunSession implements Hub {
     this.machine.callClosed();
   }
 
-  /** The run was taken from this worker: what reads would say no longer matters, what effects said does. */
-  private lost(): void {
+  /** What is recorded under the address; a live run asks for what has no record. */
+  private recordedAt(key: string): CallEvent | undefined {
+    return this.gate.isLive ? undefined : this.deps.loaded.record.calls.get(key);
+  }
+
+  /** A run may be live for long: what is only for re-entry goes. */
+  private wentLive(): void {
+    forgetRecord(this.deps.loaded);
+    this.reEntry.forget();
+    for (const [key, op] of this.byKey) if (!this.open.has(op)) this.byKey.delete(key);
+    this.consoleEvents.wentLive();
+  }
+
+  /** What reads would say no longer matters, nor is anything tried again; what effects say does. */
+  private nothingNew(): void {
     for (const op of this.open) if (!isEffect(op)) op.abort?.abort();
+    for (const cancel of this.timers) cancel();
+    this.timers.clear();
+  }
+
+  private lost(): void {
+    this.nothingNew();
     this.outcomes.tellUnplaced();
   }
 

@@ -67,7 +67,7 @@ export class RunStops {
     this.pauseSoon({ kind: 'before', what });
   }
 
-  /** An outcome came in: the run no longer waits. */
+  /** An outcome came in, or something is under way again: the run no longer waits. */
   unpark(): void {
     this.parked = false;
   }
@@ -80,10 +80,16 @@ export class RunStops {
       return;
     }
     if (!this.deps.isLive() || this.parked) return;
+    const on = this.waitingOn();
+    if (on.length > 0) this.park(on);
+  }
+
+  /** What every open call waits for; nothing where one of them is under way. */
+  private waitingOn(): readonly WaitingOn[] {
     const on: WaitingOn[] = [];
     for (const op of this.deps.open) {
       if (op.scope.over || op.arrived) continue;
-      if (op.suspended === undefined || op.running) return;
+      if (op.suspended === undefined || op.running || op.probes > 0) return [];
       const until = op.work.kind === 'human' ? op.work.question.until : undefined;
       on.push({
         stepKey: op.key,
@@ -91,7 +97,7 @@ export class RunStops {
         ...(until === undefined ? {} : { until: epochMs(until) }),
       });
     }
-    if (on.length > 0) this.park(on);
+    return on;
   }
 
   /** Code and record differ: the run stops there, before anything is live. */
@@ -142,7 +148,10 @@ export class RunStops {
     hold.push({ event: { kind: 'run.waiting', on } });
     void hold.durable().then(() =>
       hold.guard(() => {
-        if (this.parked && !hold.isStopped() && this.halt === undefined) hold.finish('waiting');
+        // What the console said with its answer may have set something going.
+        if (!this.parked || hold.isStopped() || this.halt !== undefined) return;
+        if (this.waitingOn().length > 0) hold.finish('waiting');
+        else this.parked = false;
       }),
     );
   }

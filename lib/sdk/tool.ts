@@ -3,10 +3,11 @@ import type { Tool, ToolOptions } from './api';
 const DAY_MS = 86_400_000;
 
 /** What a timer and a journal can hold. */
-const MOST = 2 ** 31 - 1;
+export const MOST = 2 ** 31 - 1;
 
-const wholeNumber = (value: number, least: number) =>
-  Number.isInteger(value) && value >= least && value <= MOST;
+/** A number that a timer and a journal can hold. */
+export const isWholeNumber = (value: unknown, least: number): boolean =>
+  typeof value === 'number' && Number.isInteger(value) && value >= least && value <= MOST;
 
 /** Declares a tool. Throws where the declaration contradicts itself. */
 export function tool<Args, Result>(options: ToolOptions<Args, Result>): Tool {
@@ -22,7 +23,7 @@ export function tool<Args, Result>(options: ToolOptions<Args, Result>): Tool {
   }
   if (typeof options.run !== 'function') throw new TypeError('tool: run must be a function');
   for (const [name, value] of Object.entries(declared)) {
-    if (!wholeNumber(value, name === 'timeoutMs' ? 1 : 0))
+    if (!isWholeNumber(value, name === 'timeoutMs' ? 1 : 0))
       throw new TypeError(`tool: ${name} must be a whole number of at most ${MOST}`);
   }
   if (options.effect === 'idempotent' && options.keyed === false) {

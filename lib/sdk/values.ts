@@ -3,6 +3,7 @@ import type { PayloadRef } from '../core/events/payload';
 import { decodeValue, digestOf, encodeValue } from '../core/events/value-codec';
 import { NotRecordable } from './errors';
 import { hash } from './hash';
+import { textOf } from './texts';
 
 /** A value as it is recorded: its JSON text, and the reference that events carry. */
 export interface Stored {
@@ -16,11 +17,27 @@ export const storedText = (text: string): Stored => ({
   ref: { sha256: hash(text), bytes: Buffer.byteLength(text), codec: 'json' },
 });
 
+/** What the console takes in one request, unless it was told to take less. */
+const LARGEST_BYTES = 32 * 1024 * 1024;
+
 /** Records a value. Throws `NotRecordable` with the path of the part that cannot be; `what` names the value. */
 export function store(value: unknown, what: string): Stored {
-  const encoded = encodeValue(value);
-  if (!encoded.ok) throw new NotRecordable(what, encoded.problem.path, encoded.problem.why);
-  return storedText(encoded.value);
+  const stored = storedText(encoded(value, what));
+  if (stored.ref.bytes > LARGEST_BYTES)
+    throw new NotRecordable(what, '$', `${stored.ref.bytes} bytes; at most ${LARGEST_BYTES} can be`);
+  return stored;
+}
+
+function encoded(value: unknown, what: string): string {
+  let result: ReturnType<typeof encodeValue>;
+  try {
+    result = encodeValue(value);
+  } catch (thrown) {
+    // The value's own code: a getter, a proxy.
+    throw new NotRecordable(what, '$', `reading it threw: ${textOf(() => thrown)}`);
+  }
+  if (!result.ok) throw new NotRecordable(what, result.problem.path, result.problem.why);
+  return result.value;
 }
 
 /** A fresh copy of a recorded value. Code is given this, live too, so that a resume gives it nothing else. */

@@ -2,7 +2,7 @@ import type { CommandId } from '../core/events/ids';
 import type { NewEvent } from '../core/events/run-event';
 import type { Agent } from './api';
 import type { Clock } from './clock';
-import type { Claim, JournalPort } from './journal-port';
+import type { Batch, Claim, JournalPort } from './journal-port';
 import { keepLease } from './lease';
 import { type ProbeAnswer, probe } from './probe';
 import { read, storedText } from './values';
@@ -28,7 +28,7 @@ async function verifyHeld(
   const entries = await port.ledger(claim.runId);
   const entry = entries
     .filter(({ stepKey, runId }) => stepKey === command?.stepKey && runId === claim.runId)
-    .sort((a, b) => b.generation - a.generation)[0];
+    .sort((a, b) => b.intentSeq - a.intentSeq)[0];
   const tool = entry === undefined ? undefined : agent?.tools[entry.name];
   const commandId = command?.commandId as CommandId | undefined;
   const events: NewEvent[] = [];
@@ -58,14 +58,15 @@ async function verifyHeld(
   if (commandId !== undefined)
     events.push({ kind: 'command.ended', commandId, outcome: answer === undefined ? 'refused' : 'done' });
   const payloads = answer?.result === undefined ? [] : [answer.result];
+  const append = (batch: Pick<Batch, 'events' | 'payloads'>) =>
+    port.append(claim.runId, { epoch: claim.epoch, batch: 1, seenSeq: claim.headSeq, ...batch });
   if (events.length > 0) {
-    await port.append(claim.runId, {
-      epoch: claim.epoch,
-      batch: 1,
-      seenSeq: claim.headSeq,
-      events,
-      payloads,
-    });
+    const reply = await append({ events, payloads });
+    // Left open it would be taken up again, and the downstream asked again, without an end.
+    if (!reply.ok && reply.problem.kind !== 'stale-epoch') {
+      const problem = reply.problem.kind === 'refused' ? reply.problem.detail : reply.problem.kind;
+      throw new Error(`the probe’s answer was not taken: ${problem}`);
+    }
   }
   await port.release(claim, 'done');
 }

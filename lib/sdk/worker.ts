@@ -4,16 +4,18 @@ import type { Machine } from '../core/machine/machine';
 import type { Agent, StartOptions, Worker, WorkerOptions } from './api';
 import { type Clock, systemClock } from './clock';
 import { agentsOf } from './define-agent';
+import { failClaim } from './fail-claim';
 import { GivenUp, HttpClient } from './http-client';
 import { HttpJournal } from './http-journal';
 import type { AboutRun, Claim, Held, JournalPort } from './journal-port';
 import { type Instants, instants, keepLease } from './lease';
-import { type LoadedRun, loadCache, loadRun } from './load-run';
+import { emptyRecord, type LoadedRun, loadCache, loadRun } from './load-run';
 import { machineOf } from './machine-of';
-import { recordOf } from './record';
 import { replayInChild } from './replay-child';
 import { RunSession } from './run-session';
 import type { SessionOptions } from './session-deps';
+import { onSignals } from './signals';
+import { isWholeNumber } from './tool';
 import { type Stored, store } from './values';
 import { verifyClaim } from './verify-claim';
 import { emptyView } from './view';
@@ -42,6 +44,7 @@ export interface WorkerDeps {
 const CLAIM_WAIT_MS = 20_000;
 /** How long a stopping worker waits for a console that does not answer: well within the ten seconds before a SIGKILL. */
 const GIVE_UP_MS = 5_000;
+const LOOK_MS = 250;
 
 type ClaimAsk = Parameters<JournalPort['claim']>[0];
 
@@ -103,18 +106,30 @@ export class AgentWorker implements Worker {
     this.stopping.abort();
     for (const running of this.running) running.handOver();
     let cancel: () => void = () => undefined;
+    // From then on nothing but the console is waited for: of a run, since the last of its calls has landed.
+    const idleSince = new Map<Running, number>();
+    const since = this.deps.clock.mono();
     const giveUp = () => {
-      this.givenUp.abort();
-      const left = [...this.running].filter((running) => !running.isBusy());
-      for (const running of left)
-        running.abandon('the console could not be reached while the worker stopped');
-      cancel = this.deps.clock.after(GIVE_UP_MS, giveUp);
+      const now = this.deps.clock.mono();
+      if (now - since >= GIVE_UP_MS) this.givenUp.abort();
+      for (const running of this.running) {
+        if (running.isBusy()) idleSince.set(running, now);
+        else if (now - (idleSince.get(running) ?? since) >= GIVE_UP_MS)
+          running.abandon('the console could not be reached while the worker stopped');
+      }
+      cancel = this.deps.clock.after(LOOK_MS, giveUp);
     };
-    cancel = this.deps.clock.after(GIVE_UP_MS, giveUp);
+    cancel = this.deps.clock.after(LOOK_MS, giveUp);
     await this.loop;
     // A claim on its way becomes a session, which hands over at once.
     while (this.running.size > 0) await Promise.race([...this.running].map(({ ended }) => ended));
     cancel();
+  }
+
+  /** What a stopping worker waits for, as a clause. */
+  left(): string {
+    const out = [...this.running].filter((running) => running.isBusy()).length;
+    return `${this.running.size} held, ${out} of them with a call out whose answer may still come`;
   }
 
   /** For tests: drops everything, as a killed process would. */
@@ -167,14 +182,21 @@ export class AgentWorker implements Worker {
     const abandoned = new Promise<void>((resolve) => {
       abandon = () => resolve();
     });
-    const work = this.carryOut(claim, sentAt).catch((error: unknown) => {
-      if (!(error instanceof GivenUp)) this.deps.session.warn(`${claim.runId}: ${String(error)}`);
-    });
+    const work = this.carryOut(claim, sentAt).catch((error: unknown) => this.cannotCarryOut(claim, error));
     this.hold({
       ended: Promise.race([work, abandoned]),
       isBusy: () => false,
       handOver: () => undefined,
       abandon,
+    });
+  }
+
+  private async cannotCarryOut(claim: Claim, error: unknown): Promise<void> {
+    const { port, session } = this.deps;
+    if (error instanceof GivenUp) return;
+    session.warn(`${claim.runId}: ${String(error)}`);
+    await failClaim(port, claim, error).catch((again: unknown) => {
+      if (!(again instanceof GivenUp)) session.warn(`${claim.runId}: ${String(again)}`);
     });
   }
 
@@ -252,7 +274,7 @@ export class AgentWorker implements Worker {
     });
     this.hold(session);
     if (this.stopping.signal.aborted) session.handOver();
-    session.start().catch((error: unknown) => this.deps.session.warn(`${held.runId}: ${String(error)}`));
+    void session.start();
   }
 }
 
@@ -277,7 +299,7 @@ function freshRun(held: Held, input: Stored | undefined): LoadedRun {
       visits: {},
     },
     conversation: [],
-    record: recordOf([], undefined, { retry: true }),
+    record: emptyRecord(),
     texts: new Map(),
   };
 }
@@ -287,6 +309,7 @@ function freshRun(held: Held, input: Stored | undefined): LoadedRun {
  * console has heard of it; while it cannot be reached, this waits.
  */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const checked = settingsOf(options);
   const warn = options.onWarning ?? ((warning: string) => void process.stderr.write(`rerail: ${warning}\n`));
   const clock = systemClock;
   const token = options.token ?? process.env['RERAIL_TOKEN'];
@@ -296,26 +319,52 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     clock,
     workerId: options.workerId ?? `${hostname()}-${process.pid}-${clock.uuid().slice(0, 8)}`,
     agents: await hostedAgents(options.agents.map(String)),
-    maxRuns: options.maxRuns ?? 64,
+    maxRuns: checked.maxRuns,
     replay: replayInChild,
     session: {
-      batchSize: options.batchSize ?? Number(process.env['RERAIL_BATCH'] ?? 500),
-      backoff: options.backoff ?? { baseMs: 1_000, capMs: 10_000 },
-      graceMs: options.graceMs ?? 2_000,
+      batchSize: checked.batchSize,
+      backoff: { baseMs: checked.baseMs, capMs: checked.capMs },
+      graceMs: checked.graceMs,
       warn,
       onPoint: options.onPoint,
     },
   });
+  let noSignals: () => void = () => undefined;
   const stop = async () => {
-    await worker.stop();
-    client.close();
+    try {
+      await worker.stop();
+    } finally {
+      client.close();
+      noSignals();
+    }
   };
-  if (options.handleSignals !== false) {
-    process.once('SIGTERM', () => void stop().then(() => process.exit(0)));
-  }
+  if (options.handleSignals !== false) noSignals = onSignals({ stop, left: () => worker.left(), say: warn });
   await worker.open();
   return { workerId: worker.workerId, start: (agent, asked) => worker.start(agent, asked), stop };
 }
+
+/** A worker's numbers; throws one error that names every one that cannot be used. */
+function settingsOf(options: WorkerOptions) {
+  const fromEnv = process.env['RERAIL_BATCH'];
+  const settings = {
+    maxRuns: options.maxRuns ?? 64,
+    batchSize: options.batchSize ?? (fromEnv === undefined || fromEnv === '' ? 500 : Number(fromEnv)),
+    graceMs: options.graceMs ?? 2_000,
+    baseMs: options.backoff?.baseMs ?? 1_000,
+    capMs: options.backoff?.capMs ?? 10_000,
+  };
+  const least = { maxRuns: 1, batchSize: 1, graceMs: 0, baseMs: 0, capMs: 0 };
+  const wrong = Object.entries(settings).flatMap(([name, value]) => {
+    const from = least[name as keyof typeof least];
+    return isWholeNumber(value, from) ? [] : [`${name} must be a whole number from ${from}, not ${value}`];
+  });
+  if (settings.batchSize > LARGEST_BATCH) wrong.push(`batchSize must be at most ${LARGEST_BATCH}`);
+  if (wrong.length > 0) throw new TypeError(`startWorker: ${wrong.join('; ')}`);
+  return settings;
+}
+
+/** Most events that the console takes in one batch. */
+const LARGEST_BATCH = 10_000;
 
 async function hostedAgents(urls: readonly string[]): Promise<readonly HostedAgent[]> {
   const hosted: HostedAgent[] = [];

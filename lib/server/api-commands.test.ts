@@ -285,6 +285,30 @@ describeConsole(
       });
     });
 
+    it('of decisions that race one is taken, and each of the others is told by whom', async () => {
+      const worker = await inDoubt();
+      const replies = await Promise.all(
+        Array.from({ length: 6 }, (_, i) =>
+          api().command(worker.runId, {
+            mode: 'decide',
+            decisions: {
+              [REFUND]:
+                i % 2 === 0
+                  ? { intentSeq: worker.intentSeq, outcome: 'did-not-happen' }
+                  : { intentSeq: worker.intentSeq, outcome: 'happened', result: { value: { id: i } } },
+            },
+          }),
+        ),
+      );
+      const others = replies.filter(({ status }) => status !== 202);
+      expect(others).toHaveLength(replies.length - 1);
+      for (const reply of others)
+        expect(reply).toMatchObject({
+          status: 409,
+          body: { type: 'urn:rerail:problem:already-answered', by: expect.any(String) },
+        });
+    });
+
     it('decides an effect in doubt once; the second decision is told by whom, another attempt’s is refused', async () => {
       const worker = await inDoubt();
       const decide = (intentSeq: number) =>
@@ -630,26 +654,6 @@ describeConsole(
         body: { status: 'running', holder: { workerId: 'w1' } },
       });
       await worker.write(worker.done(LOOKUP));
-    });
-
-    it('gives a worker whose lease lapsed nothing on a poll that was open meanwhile: it may be frozen', async () => {
-      const worker = await TestWorker.create(api(), { workerId: 'w-frozen' });
-      await worker.write(worker.enter('plan'), worker.read(LOOKUP));
-      const polling = claim(api(), { workerId: 'w-frozen', waitMs: 20_000 });
-      await until(
-        () => api().get(worker.path),
-        ({ body }) => body.status === 'interrupted',
-      );
-      const { body: plan } = await api().plan(worker.runId, { mode: 'resume' });
-      const order = { mode: 'resume', planDigest: plan.digest };
-      expect(await api().command(worker.runId, order)).toMatchObject({ status: 202 });
-      expect(await polling).toMatchObject({ status: 204 });
-      // Asking again shows that it lives.
-      expect(await claim(api(), { workerId: 'w-frozen', waitMs: 0 })).toMatchObject({
-        status: 200,
-        // The order ended the epoch that lapsed, the claim began the next one.
-        body: { runId: worker.runId, reason: 'resume', epoch: 3 },
-      });
     });
 
     it('a cancel that its holder did not live to carry out is carried out at the lapse', async () => {

@@ -2,26 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { claim, TestWorker, until } from '@/lib/testing/api-client';
 import { describeConsole } from '@/lib/testing/describe-console';
-import { onlyRow } from '@/lib/usecases/heartbeat';
-import type { Store } from '@/lib/usecases/ports';
+import { asUploaded } from '@/lib/testing/uploaded-run';
 
 const LOOKUP = 'plan#1/lookup#1';
 const REFUND = 'plan#1/create_refund#1';
 const MAIL = 'plan#1/create_refund#2';
-
-/** Makes the run one that was uploaded: no worker executes it. */
-async function asUploaded(store: Store, worker: TestWorker): Promise<void> {
-  const run = await store.run(worker.runId as never);
-  if (run === undefined) throw new Error('the run was made');
-  const { lease: _lease, ...free } = run;
-  await store.commit({
-    runId: run.runId,
-    decide: () => ({
-      ok: true,
-      value: { value: undefined, change: onlyRow({ ...free, home: 'mirror', source: 'langgraph' }) },
-    }),
-  });
-}
 
 describeConsole(
   'the edges of writing and ordering',
@@ -33,7 +18,7 @@ describeConsole(
         status: 409,
         body: { type: 'urn:rerail:problem:needs-lease' },
       });
-      await asUploaded(console().store, worker);
+      await asUploaded(console().store, worker.runId);
       const read = worker.read(LOOKUP);
       const { payloads = [] } = worker.batch([read]);
       const body = { expectedSeq: 1, events: [worker.enter('plan'), read], payloads };
@@ -169,7 +154,7 @@ describeConsole(
     it('the same for a run that waited: it waits for nothing that is settled', async () => {
       const worker = await orderedAgain('run.waiting');
       expect(await api().get(worker.path)).toMatchObject({
-        body: { status: 'interrupted', interruption: { cause: 'hand-over' }, effectsInDoubt: 0 },
+        body: { status: 'interrupted', interruption: { cause: 'order-refused' }, effectsInDoubt: 0 },
       });
     });
 

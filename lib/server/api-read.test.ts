@@ -40,6 +40,26 @@ describeConsole(
       return worker;
     }
 
+    it('tells of tokens and cost what the steps told, on page and list, and null where none did', async () => {
+      const worker = await TestWorker.create(api(), { tags: ['told'] });
+      const call = (n: number, usage?: Record<string, number>) => [
+        worker.start(`plan#1/ask#${n}`, { step: 'llm', effect: 'read' }),
+        { ...worker.done(`plan#1/ask#${n}`), ...(usage && { usage }) },
+      ];
+      const cost = async () => {
+        const { cost: onPage } = wire.runSummary.parse((await api().get(worker.path)).body);
+        expect((await api().get('/api/v1/runs?tag=told')).body.items).toMatchObject([{ cost: onPage }]);
+        return onPage;
+      };
+      const none = { inputTokens: null, outputTokens: null, costMicroUsd: null, unpriced: 0 };
+      await worker.write(worker.enter('plan'));
+      expect(await cost()).toEqual(none);
+      await worker.write(...call(1));
+      expect(await cost()).toEqual({ ...none, unpriced: 1 });
+      await worker.write(...call(2, { inputTokens: 0, outputTokens: 0, costMicroUsd: 0 }));
+      expect(await cost()).toEqual({ inputTokens: 0, outputTokens: 0, costMicroUsd: 0, unpriced: 1 });
+    });
+
     it('answers every projection in its documented shape', async () => {
       const worker = await long();
       const shapes = {
@@ -138,6 +158,21 @@ describeConsole(
         cursor = body.nextCursor;
       } while (cursor !== null);
       expect(seen).toEqual(ids);
+      // A cursor goes on in its own order alone; anywhere else it would begin anew, or leave some out.
+      const orders = ['updated', 'created', 'agent', 'status'].flatMap((sort) =>
+        ['asc', 'desc'].map((order) => `sort=${sort}&order=${order}`),
+      );
+      for (const given of orders) {
+        const { body } = await api().get(`/api/v1/runs?tag=${tag}&limit=3&${given}`);
+        for (const asked of orders) {
+          const next = await api().get(`/api/v1/runs?tag=${tag}&limit=3&${asked}&cursor=${body.nextCursor}`);
+          expect(next).toMatchObject(
+            asked === given
+              ? { status: 200, body: { total: 7 } }
+              : { status: 400, body: { errors: [{ path: 'query.cursor' }] } },
+          );
+        }
+      }
       expect((await api().get(`/api/v1/runs?tag=${tag}&q=${ids[3]?.slice(4)}`)).body.items).toMatchObject([
         { id: ids[3] },
       ]);

@@ -5,12 +5,11 @@ import type { Result } from '@/lib/core/shared/result';
 import { type AppendEventsProblem, appendEvents } from '@/lib/usecases/append-events';
 import { type AppendUnleasedProblem, appendUnleased } from '@/lib/usecases/append-unleased';
 import { type InlinePayload, takeInline } from '@/lib/usecases/inline-payloads';
-import type { BadPayload } from '@/lib/usecases/problems';
 import type { inlinePayload } from '@/lib/wire/v1/common';
 import type { appendBody } from '@/lib/wire/v1/worker';
 import type { Deps } from './deps';
 
-export type AppendRequestProblem = AppendEventsProblem | AppendUnleasedProblem | BadPayload;
+export type AppendRequestProblem = AppendEventsProblem | AppendUnleasedProblem;
 
 /** HTTP status of every way in which an append is refused; shared by the routes for one run and for several. */
 export const appendStatus = {

@@ -4,8 +4,9 @@ import pino from 'pino';
 import { sdkWorkerEngine } from '@/lib/engines/sdk-worker/sdk-worker';
 import { importers } from '@/lib/ingest/registry';
 import { openStore } from '@/lib/stores/prisma/open-store';
+import { forgetWorkers } from '@/lib/usecases/forget-workers';
 import { judgeLeases } from '@/lib/usecases/judge-leases';
-import type { EngineDriver, IdSource, Store } from '@/lib/usecases/ports';
+import type { IdSource, Store } from '@/lib/usecases/ports';
 import { sweepPayloads } from '@/lib/usecases/sweep-payloads';
 import { decodeInThread } from './decode-thread';
 import type { Deps } from './deps';
@@ -16,6 +17,11 @@ import { Turns } from './turns';
 import { defaultUploadLimits } from './upload-body';
 
 const UPLOADS_AT_ONCE = 2;
+const HOUR_MS = 60 * 60 * 1_000;
+
+/* What the store tells by its errors: a database that cannot be opened as it is, a write that found no room. */
+export { DatabaseProblem } from '@/lib/stores/prisma/database-problem';
+export { isStorageFull } from '@/lib/stores/prisma/error-codes';
 
 /** Everything of one console in one process. */
 export interface Root {
@@ -101,17 +107,15 @@ export async function buildRoot(
       built.log,
       'judging leases failed',
     ),
-    everySoOften(60 * 60 * 1_000, () => sweepPayloads(built), built.log, 'sweeping payloads failed'),
+    everySoOften(HOUR_MS, () => sweepPayloads(built), built.log, 'sweeping payloads failed'),
+    everySoOften(HOUR_MS, () => forgetWorkers(built), built.log, 'forgetting old workers failed'),
   ];
-  const hinting = hintPendingVerifies(store, engine).catch((error: unknown) => {
-    log.error({ err: error }, 'looking for pending verify orders failed');
-  });
   return {
     deps: built,
     close: async () => {
       await built.inFlight.end();
       stopWaking();
-      await Promise.all([...rounds.map((stop) => stop()), hinting]);
+      await Promise.all(rounds.map((stop) => stop()));
       await store.close();
     },
   };
@@ -149,21 +153,4 @@ function everySoOften(
     clearInterval(timer);
     await running;
   };
-}
-
-/** Verify orders that were accepted before this console started; runs are read a page at a time, newest first. */
-async function hintPendingVerifies(store: Store, engine: EngineDriver): Promise<void> {
-  const status = ['interrupted', 'failed', 'cancelled', 'waiting', 'paused', 'completed'] as const;
-  let cursor: string | undefined;
-  do {
-    const page = await store.runs({
-      filter: { status },
-      sort: 'updated',
-      descending: true,
-      limit: 200,
-      ...(cursor !== undefined && { cursor }),
-    });
-    for (const run of page.items) if (run.state.verifies.length > 0) engine.wake(run.runId);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { Result } from '@/lib/core/shared/result';
-import { deps } from './container';
+import { fail, ok, type Result } from '@/lib/core/shared/result';
+import { noQuery } from '@/lib/wire/v1/queries';
+import { deps, isStorageFull } from './container';
 import type { Deps } from './deps';
 import {
   type BodyLimits,
@@ -20,6 +21,7 @@ export const rawBytes = z.custom<Uint8Array>((value) => value instanceof Uint8Ar
 /** What a route is: how to read the request, which use-case to ask, and what each outcome means in HTTP. */
 export interface EndpointSpec<Params, Query, Body, Value, Problem extends { readonly kind: string }> {
   readonly params?: z.ZodType<Params>;
+  /** Absent: the route takes no parameters, and refuses any. */
   readonly query?: z.ZodType<Query>;
   /** A schema for JSON, or `rawBytes` for the unpacked body as it is; absent: no body is read. */
   readonly body?: z.ZodType<Body>;
@@ -62,6 +64,7 @@ export function endpoint<Params, Query, Body, Value, Problem extends { readonly 
       return await ready.inFlight.add(answerTo(spec, ready, incoming));
     } catch (error) {
       ready.log.error({ err: error, method: incoming.method, params: incoming.params }, 'request failed');
+      if (isStorageFull(error)) return problemAnswer({ kind: 'storage-full' }, 507);
       return problemAnswer({ kind: 'internal' }, 500);
     }
   };
@@ -78,8 +81,7 @@ async function answerTo<Params, Query, Body, Value, Problem extends { readonly k
   const params =
     spec.params === undefined ? okOf(undefined as Params) : spec.params.safeParse(incoming.params);
   if (!params.success) return edgeAnswer(issuesOf(params.error, 'path'));
-  const query =
-    spec.query === undefined ? okOf(undefined as Query) : spec.query.safeParse(queryOf(incoming.search));
+  const query = (spec.query ?? (noQuery as unknown as z.ZodType<Query>)).safeParse(queryOf(incoming.search));
   if (!query.success) return edgeAnswer(issuesOf(query.error, 'query'));
   const body = await bodyOf(spec, ready.limits, incoming);
   if (!body.success) return edgeAnswer(body.problem);
@@ -94,8 +96,7 @@ async function answerTo<Params, Query, Body, Value, Problem extends { readonly k
     return problemAnswer(presentProblem(result.problem), spec.status[kind]);
   }
   if (spec.answer !== undefined) return spec.answer(result.value, incoming);
-  const { ok } = spec.status;
-  const status = typeof ok === 'function' ? ok(result.value) : ok;
+  const status = typeof spec.status.ok === 'function' ? spec.status.ok(result.value) : spec.status.ok;
   return jsonAnswer(spec.present === undefined ? result.value : spec.present(result.value), status);
 }
 
@@ -150,12 +151,13 @@ function issuesOf(error: z.ZodError, where: string): EdgeProblem {
   return { kind: 'invalid-request', errors };
 }
 
-const edgeStatus = {
+export const edgeStatus = {
   'invalid-request': 400,
   'body-too-large': 413,
   'too-deep': 400,
   'unsupported-media-type': 415,
   'unsupported-encoding': 415,
+  'body-stalled': 408,
   'client-gone': 400,
 } as const satisfies Record<EdgeProblem['kind'], number>;
 
@@ -173,37 +175,49 @@ function fromRequest(request: Request, params: Readonly<Record<string, string | 
     params: flat,
     search: new URL(request.url).search.slice(1),
     header: (name) => request.headers.get(name) ?? undefined,
-    read: (limit) => readStream(request, limit),
+    read: (limit, idleMs) => readStream(request, limit, idleMs),
     signal: request.signal,
   };
 }
 
-async function readStream(request: Request, limit: number): Promise<Result<Uint8Array, EdgeProblem>> {
-  const tooLarge = {
-    ok: false,
-    problem: { kind: 'body-too-large', limit: 'body', limitBytes: limit },
-  } as const;
-  if (Number(request.headers.get('content-length') ?? 0) > limit) return tooLarge;
-  if (request.body === null) return { ok: true, value: new Uint8Array() };
+async function readStream(
+  request: Request,
+  limit: number,
+  idleMs: number | undefined,
+): Promise<Result<Uint8Array, EdgeProblem>> {
+  const tooLarge = fail({ kind: 'body-too-large', limit: 'body', limitBytes: limit } as const);
+  const declared = request.headers.get('content-length');
+  if (Number(declared ?? 0) > limit) return tooLarge;
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const reader = request.body.getReader();
+  const reader = request.body?.getReader();
+  let stalled = false;
+  const idle =
+    idleMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          stalled = true;
+          void reader?.cancel();
+        }, idleMs);
   try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+      idle?.refresh();
       size += part.value.byteLength;
       if (size > limit) {
-        await reader.cancel();
+        await reader?.cancel();
         return tooLarge;
       }
       chunks.push(part.value);
     }
   } catch {
-    return { ok: false, problem: { kind: 'client-gone' } };
+    return fail({ kind: 'client-gone' });
+  } finally {
+    clearTimeout(idle);
   }
-  return {
-    ok: true,
-    value: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks),
-  };
+  if (stalled && idleMs !== undefined) return fail({ kind: 'body-stalled', idleMs });
+  // Who stands before us may give the beginning of a body for the whole, as Next does beyond its own limit.
+  if (declared !== null && size < Number(declared)) return tooLarge;
+  return ok(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
 }
 
 /** `Response` refuses a body with 204 and 304. */

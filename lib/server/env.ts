@@ -67,6 +67,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
       unzippedBytes: env.RERAIL_MAX_UNZIPPED_UPLOAD_BYTES,
       ratio: env.RERAIL_MAX_UPLOAD_RATIO,
       jsonDepth: env.RERAIL_MAX_UPLOAD_DEPTH,
+      idleMs: defaultUploadLimits.idleMs,
     },
     decoder: env.RERAIL_DECODER ?? resolve(root, '.rerail/server/decode-worker.mjs'),
     logLevel: env.RERAIL_LOG,

@@ -23,7 +23,15 @@ describe('the guards', () => {
   });
 
   it('refuse every address but loopback, an unknown one too', () => {
-    for (const peer of ['10.0.0.7', '::ffff:10.0.0.7', 'fe80::1', '127.0.0.1.evil.example', undefined]) {
+    for (const peer of [
+      '10.0.0.7',
+      '::ffff:10.0.0.7',
+      'fe80::1',
+      '127.0.0.1.evil.example',
+      '127.0.0.256',
+      '127.0.0.999',
+      undefined,
+    ]) {
       expect(refuse({ ...own, peer })).toMatchObject({ kind: 'foreign-address' });
       expect(isLoopbackAddress(peer)).toBe(false);
     }
@@ -37,6 +45,8 @@ describe('the guards', () => {
       'localhost@evil.example',
       '127.0.0.1.nip.io:3000',
       '0.0.0.0:3000',
+      '127.0.0.999',
+      '127.999.0.1:3000',
       '',
       undefined,
       'localhost:3000:1',
@@ -70,6 +80,8 @@ describe('the guards', () => {
     for (const change of [
       { path: '/api/v1/runs' },
       { path: '/v1/traces' },
+      { path: '/api' },
+      { path: '//api/v1/runs' },
       { fetchDest: 'iframe' },
       { method: 'POST' },
       { fetchMode: 'no-cors' },

@@ -45,7 +45,7 @@ export function refuse(caller: Caller): Refusal | undefined {
 export function isLoopbackAddress(address: string | undefined): boolean {
   if (address === undefined) return false;
   const plain = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
-  return plain === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(plain);
+  return plain === '::1' || /^127(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(plain);
 }
 
 /** `localhost:3000`, `127.0.0.1`, `[::1]:3000`; a trailing dot or anything after the port is foreign. */
@@ -61,8 +61,10 @@ const isFollowedLink = (caller: Caller): boolean =>
   caller.fetchMode === 'navigate' &&
   caller.fetchDest === 'document' &&
   caller.origin === undefined &&
-  !caller.path.startsWith('/api/') &&
-  !caller.path.startsWith('/v1/');
+  !isApiPath(caller.path);
+
+/** Whether the API answers, if only that there is nothing: never a page. */
+export const isApiPath = (path: string): boolean => /^\/+(?:api|v1)(?:\/|$)/.test(path);
 
 const sameOrigin = (origin: string, host: string | undefined): boolean =>
   origin === `http://${host}` || origin === `https://${host}`;

@@ -11,8 +11,8 @@ export interface Incoming {
   /** Text after `?`, without it. */
   readonly search: string;
   readonly header: (name: string) => string | undefined;
-  /** Bytes as they were sent, at most `limit` of them. */
-  readonly read: (limit: number) => Promise<Result<Uint8Array, EdgeProblem>>;
+  /** Bytes as they were sent, at most `limit` of them; with `idleMs`, given up when none come for so long. */
+  readonly read: (limit: number, idleMs?: number) => Promise<Result<Uint8Array, EdgeProblem>>;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
 }
@@ -41,6 +41,7 @@ export type EdgeProblem =
       readonly accepted: readonly string[];
     }
   | { readonly kind: 'unsupported-encoding'; readonly contentEncoding: string }
+  | { readonly kind: 'body-stalled'; readonly idleMs: number }
   | { readonly kind: 'client-gone' };
 
 export interface BodyLimits {

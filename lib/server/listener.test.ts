@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assertDefined } from '@/lib/core/shared/assert';
@@ -9,6 +10,26 @@ import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
 import { listener } from './listener';
 import { router } from './router';
 import { routes } from './routes';
+
+/**
+ * What comes back for these bytes on a connection of their own, until the other side ends it. Like many clients, this
+ * one looks for the answer when it has sent everything.
+ */
+function wire(url: string, head: string, body = new Uint8Array()): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    let answer = '';
+    socket.setEncoding('utf8');
+    socket.write(head);
+    socket.write(body, () =>
+      socket.on('data', (chunk: string) => {
+        answer += chunk;
+      }),
+    );
+    socket.on('end', () => resolve(answer));
+    socket.on('error', reject);
+  });
+}
 
 /** A request with headers that `fetch` would not send. */
 function raw(
@@ -58,6 +79,89 @@ describe('the HTTP edge', () => {
     expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
     const wrong = await fetch(`${url()}/api/v1/workers/claim`);
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST']);
+    const both = await fetch(`${url()}/api/v1/runs`, { method: 'DELETE' });
+    expect([both.status, both.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
+  });
+
+  it.each([
+    ['OPTIONS', '*', 400],
+    ['OPTIONS', '/api/v1/runs', 405],
+    ['GET', '/api', 404],
+    ['GET', '/v1', 404],
+    ['GET', '/api/v1/runs/', 404],
+    ['GET', '//api/v1/runs', 404],
+    ['GET', '/api/v1/runs/%ZZ', 400],
+    ['GET', '/runs/%ZZ', 400],
+    ['GET', 'http://127.0.0.1/api/v1/nothing', 404],
+    ['GET', 'http://evil.example/api/v1/runs', 403],
+  ])('answers %s %s with %i, as a problem and not by the pages', async (method, target, status) => {
+    const server = createServer(
+      listener({
+        route: router(routes),
+        pages: async (_, res) => void res.writeHead(500).end('a page'),
+        deps: deps(),
+        onError: () => undefined,
+      }),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const answer = await wire(
+      `http://127.0.0.1:${port}`,
+      `${method} ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
+    );
+    server.close();
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toContain('application/problem+json');
+  });
+
+  it('takes a whole URL as the request’s target, as a proxy sends it', async () => {
+    const answer = await wire(
+      url(),
+      'GET http://localhost/api/v1/workers?limit=1 HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  const MB = 1_000_000;
+  it.each([
+    ['413', '/api/v1/runs', { 'content-type': 'application/json' }, 34 * MB],
+    ['415', '/api/v1/traces', { 'content-encoding': 'zstd' }, 10 * MB],
+    ['415', '/api/v1/runs', { 'content-type': 'text/plain' }, 10 * MB],
+    ['405', '/api/v1/workers', {}, 10 * MB],
+    ['404', '/api/v1/nothing', {}, 10 * MB],
+    ['403', '/api/v1/runs', { origin: 'http://evil.example' }, 10 * MB],
+    ['400', '/api/v1/traces?formta=x', {}, 10 * MB],
+  ])(
+    'a client that still sends its large body gets the early %s of %s',
+    async (status, path, headers, size) => {
+      const sent = Object.entries({ host: 'localhost', 'content-length': size, ...headers });
+      const head = `POST ${path} HTTP/1.1\r\n${sent.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+      const answer = await wire(url(), head, new Uint8Array(size).fill(32));
+      expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(answer).toMatch(/"status":\d+.*\}$/);
+    },
+    60_000,
+  );
+
+  it('an upload that stalls is answered 408 and holds up no other', async () => {
+    const own = { ...deps(), uploads: { ...deps().uploads, idleMs: 100 } };
+    const server = createServer(
+      listener({ route: router(routes), pages: undefined, deps: own, onError: () => undefined }),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const stalled = Array.from({ length: 3 }, () =>
+      wire(at, 'POST /api/v1/traces HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n[{"a"'),
+    );
+    const whole = await fetch(`${at}/api/v1/traces`, { method: 'POST', body: '{"not":"a trace"}' });
+    expect(whole.status).toBe(415);
+    for (const answer of await Promise.all(stalled)) {
+      expect(answer).toMatch(/^HTTP\/1.1 408 /);
+      expect(answer).toContain('urn:rerail:problem:body-stalled');
+    }
+    server.close();
   });
 
   it('answers HEAD like GET, without the body', async () => {

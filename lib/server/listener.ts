@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { Deps } from './deps';
-import { type Caller, refuse, safetyHeaders } from './guards';
-import { type EdgeProblem, type Incoming, invalid, type Outgoing } from './http';
-import { problemAnswer } from './problems';
+import { type Caller, isApiPath, refuse, safetyHeaders } from './guards';
+import type { EdgeProblem, Incoming, Outgoing } from './http';
+import { missAnswer, problemAnswer } from './problems';
 import type { Match } from './router';
 
 export interface ListenerOptions {
@@ -31,13 +31,14 @@ export function listener(options: ListenerOptions): (req: IncomingMessage, res: 
 }
 
 async function serve(options: ListenerOptions, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  takeWholeTarget(req);
   const url = req.url ?? '/';
   const question = url.indexOf('?');
   const pathname = question === -1 ? url : url.slice(0, question);
   const refusal = refuse(callerOf(req, pathname));
   if (refusal !== undefined) return send(res, req, problemAnswer(refusal, 403));
-  const isApi = pathname.startsWith('/api/') || pathname.startsWith('/v1/');
-  if (!isApi && options.pages !== undefined) {
+  if (!isPath(pathname)) return send(res, req, missAnswer({ kind: 'malformed' }));
+  if (!isApiPath(pathname) && options.pages !== undefined) {
     for (const [name, value] of Object.entries(safetyHeaders)) res.setHeader(name, value);
     return options.pages(req, res);
   }
@@ -47,13 +48,21 @@ async function serve(options: ListenerOptions, req: IncomingMessage, res: Server
   return send(res, req, await match.handler.direct(incoming, options.deps));
 }
 
-function missAnswer(match: Exclude<Match, { readonly kind: 'found' }>): Outgoing {
-  if (match.kind === 'method-not-allowed') {
-    return problemAnswer({ kind: 'method-not-allowed' }, 405, { allow: match.allow });
+/** `GET http://host/path`, as a proxy asks: the host that counts is the target's (RFC 9112 §3.2.2). */
+function takeWholeTarget(req: IncomingMessage): void {
+  const [, host, rest] = /^https?:\/\/([^/?]*)(.*)$/i.exec(req.url ?? '') ?? [];
+  if (host === undefined || rest === undefined) return;
+  req.headers.host = host;
+  req.url = rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** Whether routes and pages can read it: `*` of `OPTIONS *` is none, nor is what is not percent-encoded UTF-8. */
+function isPath(pathname: string): boolean {
+  try {
+    return pathname.startsWith('/') && decodeURI(pathname) !== '';
+  } catch {
+    return false;
   }
-  if (match.kind === 'malformed')
-    return problemAnswer(invalid('path', 'the path is not percent-encoded UTF-8'), 400);
-  return problemAnswer({ kind: 'not-found' }, 404);
 }
 
 const callerOf = (req: IncomingMessage, path: string): Caller => ({
@@ -95,7 +104,7 @@ class NodeIncoming implements Incoming {
 
   header = (name: string) => one(this.#req.headers[name]);
 
-  read = (limit: number) => readRequest(this.#req, limit);
+  read = (limit: number, idleMs?: number) => readRequest(this.#req, limit, idleMs);
 
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
@@ -108,18 +117,28 @@ class NodeIncoming implements Incoming {
   }
 }
 
-/** Collects a body of at most `limit` bytes; the excess is left on the wire, see `send`. */
-function readRequest(req: IncomingMessage, limit: number): Promise<Result<Uint8Array, EdgeProblem>> {
+/** Collects a body of at most `limit` bytes, as long as some come every `idleMs`; the rest is left on the wire, see `send`. */
+function readRequest(
+  req: IncomingMessage,
+  limit: number,
+  idleMs: number | undefined,
+): Promise<Result<Uint8Array, EdgeProblem>> {
   const tooLarge = fail({ kind: 'body-too-large', limit: 'body', limitBytes: limit } as const);
   if (Number(req.headers['content-length'] ?? 0) > limit) return Promise.resolve(tooLarge);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    const idle =
+      idleMs === undefined
+        ? undefined
+        : setTimeout(() => settle(fail({ kind: 'body-stalled', idleMs })), idleMs);
     const settle = (result: Result<Uint8Array, EdgeProblem>) => {
+      clearTimeout(idle);
       req.off('data', take);
       resolve(result);
     };
     const take = (chunk: Buffer) => {
+      idle?.refresh();
       size += chunk.byteLength;
       if (size > limit) settle(tooLarge);
       else chunks.push(chunk);
@@ -133,8 +152,12 @@ function readRequest(req: IncomingMessage, limit: number): Promise<Result<Uint8A
   });
 }
 
-/** How much of an unread body is taken in and dropped, so that the client gets to read the answer. */
-const DRAIN_BYTES = 256 * 1024 * 1024;
+/**
+ * How much of an unread body is taken in and dropped, and for how long: a client that looks for the answer when it has
+ * sent everything finds none where the connection was closed on it.
+ */
+const DRAIN_BYTES = 1024 * 1024 * 1024;
+const DRAIN_MS = 30_000;
 
 async function send(res: ServerResponse, req: IncomingMessage, out: Outgoing): Promise<void> {
   if (res.destroyed) {
@@ -156,17 +179,32 @@ async function send(res: ServerResponse, req: IncomingMessage, out: Outgoing): P
     return;
   }
   const body = typeof out.body === 'string' ? Buffer.from(out.body) : (out.body ?? Buffer.alloc(0));
-  if (out.status !== 204) headers['content-length'] = String(body.byteLength);
+  if (out.status !== 204 && out.status !== 304) headers['content-length'] = String(body.byteLength);
   res.writeHead(out.status, headers);
-  res.end(bodiless ? undefined : body);
-  if (unread) drain(req);
+  if (unread) {
+    res.flushHeaders();
+    if (!bodiless) res.write(body);
+    // For what stalled nobody waits a second time.
+    if (out.status !== 408) await drained(req);
+    res.end();
+  } else res.end(bodiless ? undefined : body);
 }
 
-function drain(req: IncomingMessage): void {
-  let left = DRAIN_BYTES;
-  req.on('data', (chunk: Buffer) => {
-    left -= chunk.byteLength;
-    if (left < 0) req.destroy();
+/** Resolves at the body's end, or once it is too long for anybody to wait for it. */
+function drained(req: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let left = DRAIN_BYTES;
+    const late = setTimeout(resolve, DRAIN_MS);
+    const over = () => {
+      clearTimeout(late);
+      resolve();
+    };
+    req.once('end', over);
+    req.once('close', over);
+    req.on('data', (chunk: Buffer) => {
+      left -= chunk.byteLength;
+      if (left < 0) over();
+    });
   });
 }
 

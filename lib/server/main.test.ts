@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -124,15 +124,30 @@ describe('the console’s own server', () => {
     }
   });
 
+  it('says in one line what is wrong with a database file that is none', async () => {
+    const file = join(folder, 'garbage.db');
+    await writeFile(file, 'this is no database '.repeat(500));
+    const started = start({ DATABASE_URL: `file:${file}` });
+    expect(await started.ended).toBe(1);
+    expect(started.errors()).toMatch(/^rerail: The file .*garbage\.db is no SQLite database[^\n]*\n$/);
+  });
+
   it('refuses settings that make no sense, naming them, and a database that another console owns', async () => {
     const wrong = start({ RERAIL_LEASE_MS: 'soon' });
     expect(await wrong.ended).toBe(1);
     expect(wrong.errors()).toContain('RERAIL_LEASE_MS');
     const owner = start({});
     await urlOf(owner);
-    const second = start({});
-    expect(await second.ended).toBe(1);
-    expect(second.errors()).toContain('in use by another Rerail process');
+    const refused = async () => {
+      const second = start({});
+      expect(await second.ended).toBe(1);
+      expect(second.errors()).toMatch(
+        /^rerail: The database .* is in use by another Rerail process[^\n]*\n$/,
+      );
+    };
+    await refused();
+    await rm(join(folder, 'rerail.db.lock'));
+    await refused();
     owner.child.kill('SIGTERM');
     await owner.ended;
   });

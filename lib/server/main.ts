@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { closeRoot, root } from './container';
+import { closeRoot, DatabaseProblem, root } from './container';
 import { type Env, readEnv } from './env';
 import { isLoopbackAddress } from './guards';
 import type { InFlight } from './in-flight';
@@ -117,7 +117,8 @@ start().catch(async (error: unknown) => {
     say(
       `port ${port} is in use. Stop what listens there, or choose another port: PORT=${Number(port) + 1} npm start`,
     );
-  } else say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  } else if (error instanceof DatabaseProblem) say(error.message);
+  else say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   await closeRoot().catch(() => undefined);
   process.exit(1);
 });

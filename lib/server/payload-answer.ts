@@ -1,5 +1,6 @@
 import type { Codec, Payload } from '@/lib/core/events/payload';
 import type { Incoming, Outgoing } from './http';
+import { problemAnswer } from './problems';
 
 /** What a browser may make of a payload: never a page, never a script. */
 const contentType = {
@@ -19,15 +20,12 @@ export function payloadAnswer(payload: Payload, request: Incoming): Outgoing {
     'accept-ranges': 'bytes',
     etag,
   };
-  if (request.header('if-none-match') === etag) return { status: 304, headers, body: undefined };
+  if (isKnown(request.header('if-none-match'), etag)) return { status: 304, headers, body: undefined };
   const range = rangeOf(request.header('range'), payload.body.byteLength);
   if (range === undefined) return { status: 200, headers, body: payload.body };
   if (range === 'none') {
-    return {
-      status: 416,
-      headers: { ...headers, 'content-range': `bytes */${payload.body.byteLength}` },
-      body: undefined,
-    };
+    const problem = { kind: 'range-not-satisfiable', bytes: payload.body.byteLength };
+    return problemAnswer(problem, 416, { 'content-range': `bytes */${payload.body.byteLength}` });
   }
   const { first, last } = range;
   return {
@@ -37,7 +35,11 @@ export function payloadAnswer(payload: Payload, request: Incoming): Outgoing {
   };
 }
 
-/** One range of RFC 9110 §14; several, or another unit, count as not asked for. */
+/** `*`, or a list in which the tag stands, weak or strong (RFC 9110 §13.1.2). */
+const isKnown = (header: string | undefined, etag: string): boolean =>
+  header?.split(',').some((tag) => [etag, '*'].includes(tag.trim().replace(/^W\//, ''))) ?? false;
+
+/** One range of RFC 9110 §14; several, one that ends before it begins, or another unit count as not asked for. */
 function rangeOf(
   header: string | undefined,
   size: number,
@@ -46,6 +48,7 @@ function rangeOf(
   if (asked === null || (asked[1] === '' && asked[2] === '')) return undefined;
   const suffix = asked[1] === '';
   const first = suffix ? Math.max(0, size - Number(asked[2])) : Number(asked[1]);
+  if (!suffix && asked[2] !== '' && Number(asked[2]) < first) return undefined;
   const last = suffix || asked[2] === '' ? size - 1 : Math.min(size - 1, Number(asked[2]));
   return first > last ? 'none' : { first, last };
 }

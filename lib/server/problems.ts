@@ -1,4 +1,5 @@
-import type { Outgoing } from './http';
+import { invalid, type Outgoing } from './http';
+import type { Match } from './router';
 
 /** A problem as use-cases return it: a kind, and members that help the caller. */
 export interface Problem {
@@ -23,6 +24,14 @@ const sentences: Readonly<Record<string, { readonly title: string; readonly deta
     title: 'Unsupported content encoding',
     detail: 'Only gzip and identity are accepted.',
   },
+  'body-stalled': {
+    title: 'Body stalled',
+    detail: 'Nothing came of the body for longer than the answer says. Send the request again.',
+  },
+  'range-not-satisfiable': {
+    title: 'Range not satisfiable',
+    detail: 'The bytes that were asked for begin beyond the end.',
+  },
   'client-gone': {
     title: 'Client gone',
     detail: 'The client closed the connection before its request was complete.',
@@ -33,6 +42,11 @@ const sentences: Readonly<Record<string, { readonly title: string; readonly deta
     detail: 'The address exists, but not for this method.',
   },
   internal: { title: 'Internal error', detail: 'The console failed; its log has the details.' },
+  'storage-full': {
+    title: 'Storage full',
+    detail:
+      'There is no room left where the console keeps its database. What was acknowledged is kept; send this again once there is room.',
+  },
   'stale-epoch': { title: 'Stale epoch', detail: 'Another claim holds this run now. Stop writing to it.' },
   'batch-gap': { title: 'Batch gap', detail: 'The batch before this one is not stored.' },
   'batch-differs': { title: 'Batch differs', detail: 'Another content was stored under this batch number.' },
@@ -102,3 +116,15 @@ export const problemAnswer = (
   headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...headers },
   body: JSON.stringify(problemBody(problem, status)),
 });
+
+/** The answer to what no route takes. */
+export function missAnswer(match: Exclude<Match<never>, { readonly kind: 'found' }>): Outgoing {
+  switch (match.kind) {
+    case 'method-not-allowed':
+      return problemAnswer({ kind: 'method-not-allowed' }, 405, { allow: match.allow });
+    case 'malformed':
+      return problemAnswer(invalid('path', 'not a path of percent-encoded UTF-8'), 400);
+    case 'none':
+      return problemAnswer({ kind: 'not-found' }, 404);
+  }
+}

@@ -2,37 +2,42 @@ import type { RouteHandler } from './endpoint';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 /** What a route file exports. */
-export type RouteModule = { readonly [M in Method]?: RouteHandler };
+export type RouteModule<Handler = RouteHandler> = { readonly [M in Method]?: Handler };
 /** Next's notation, `/api/v1/runs/[runId]`, and the route file's exports. */
-export type RouteTable = readonly (readonly [path: string, module: RouteModule])[];
+export type RouteTable<Handler = RouteHandler> = readonly (readonly [
+  path: string,
+  module: RouteModule<Handler>,
+])[];
 
-export type Match =
+export type Match<Handler = RouteHandler> =
   | {
       readonly kind: 'found';
-      readonly handler: RouteHandler;
+      readonly handler: Handler;
       readonly params: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'method-not-allowed'; readonly allow: string }
   | { readonly kind: 'malformed' }
   | { readonly kind: 'none' };
 
-interface Branch {
-  readonly fixed: Map<string, Branch>;
-  free: { readonly name: string; readonly branch: Branch } | undefined;
-  module: RouteModule | undefined;
+interface Branch<Handler> {
+  readonly fixed: Map<string, Branch<Handler>>;
+  free: { readonly name: string; readonly branch: Branch<Handler> } | undefined;
+  module: RouteModule<Handler> | undefined;
 }
 
-const branch = (): Branch => ({ fixed: new Map(), free: undefined, module: undefined });
+const branch = <Handler>(): Branch<Handler> => ({ fixed: new Map(), free: undefined, module: undefined });
 
 /** Finds route files by path: fixed segments before free ones, each segment decoded once. */
-export function router(table: RouteTable): (method: string, pathname: string) => Match {
-  const root = branch();
+export function router<Handler>(
+  table: RouteTable<Handler>,
+): (method: string, pathname: string) => Match<Handler> {
+  const root = branch<Handler>();
   for (const [path, module] of table) plant(root, path.split('/').slice(1), module);
   return (method, pathname) => {
     const params: Record<string, string> = {};
-    let at: Branch | undefined = root;
+    let at = root;
     for (const segment of pathname.split('/').slice(1)) {
-      const known: Branch | undefined = at.fixed.get(segment);
+      const known = at.fixed.get(segment);
       if (known !== undefined) at = known;
       else if (at.free === undefined || segment === '') return { kind: 'none' };
       else {
@@ -46,14 +51,18 @@ export function router(table: RouteTable): (method: string, pathname: string) =>
   };
 }
 
-function plant(root: Branch, segments: readonly string[], module: RouteModule): void {
+function plant<Handler>(
+  root: Branch<Handler>,
+  segments: readonly string[],
+  module: RouteModule<Handler>,
+): void {
   let at = root;
   for (const segment of segments) {
     if (segment.startsWith('[')) {
       at.free ??= { name: segment.slice(1, -1), branch: branch() };
       at = at.free.branch;
     } else {
-      const next: Branch = at.fixed.get(segment) ?? branch();
+      const next: Branch<Handler> = at.fixed.get(segment) ?? branch();
       at.fixed.set(segment, next);
       at = next;
     }
@@ -61,15 +70,15 @@ function plant(root: Branch, segments: readonly string[], module: RouteModule): 
   at.module = module;
 }
 
-function pick(module: RouteModule, method: string, params: Readonly<Record<string, string>>): Match {
+function pick<Handler>(
+  module: RouteModule<Handler>,
+  method: string,
+  params: Readonly<Record<string, string>>,
+): Match<Handler> {
   const handler = module[(method === 'HEAD' ? 'GET' : method) as Method];
-  if (typeof handler === 'function') return { kind: 'found', handler, params };
-  return {
-    kind: 'method-not-allowed',
-    allow: Object.keys(module)
-      .filter((name) => /^[A-Z]+$/.test(name))
-      .join(', '),
-  };
+  if (handler !== undefined) return { kind: 'found', handler, params };
+  const allow = Object.keys(module).flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name));
+  return { kind: 'method-not-allowed', allow: allow.filter((name) => /^[A-Z]+$/.test(name)).join(', ') };
 }
 
 function decode(segment: string): string | undefined {

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { apiPaths } from './api-paths';
 import { router } from './router';
 import { routes } from './routes';
 
@@ -11,6 +12,18 @@ describe('the route table', () => {
     const files = (await readdir(app, { recursive: true })).filter((file) => /(^|\/)route\.ts$/.test(file));
     expect(routes.map(([path]) => path).sort()).toEqual(
       files.map((file) => `/${file.replace(/\/route\.ts$/, '')}`).sort(),
+    );
+  });
+});
+
+describe('the table of the proxy', () => {
+  it('has every path and method that the route files answer', () => {
+    const methods = (module: object) =>
+      Object.keys(module)
+        .filter((name) => /^[A-Z]+$/.test(name))
+        .sort();
+    expect(apiPaths.map(([path, module]) => [path, methods(module)])).toEqual(
+      routes.map(([path, module]) => [path, methods(module)]),
     );
   });
 });
@@ -34,7 +47,7 @@ describe('the router', () => {
   });
 
   it('tells a wrong method from a wrong path from a malformed one', () => {
-    expect(find('DELETE', '/api/v1/runs')).toEqual({ kind: 'method-not-allowed', allow: 'GET, POST' });
+    expect(find('DELETE', '/api/v1/runs')).toEqual({ kind: 'method-not-allowed', allow: 'GET, HEAD, POST' });
     expect(find('GET', '/api/v1/nothing')).toEqual({ kind: 'none' });
     expect(find('GET', '/api/v1/runs/')).toMatchObject({ kind: 'none' });
     expect(find('GET', '/api/v1/runs/%ff')).toEqual({ kind: 'malformed' });

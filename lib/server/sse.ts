@@ -7,7 +7,8 @@ export interface SseMessage {
   readonly data: unknown;
 }
 
-const KEEP_ALIVE_MS = 15_000;
+/** A listener that hears nothing for longer takes the connection for dead, so this is a message, not a comment. */
+const PING_MS = 10_000;
 const encoder = new TextEncoder();
 
 /** JSON holds no line breaks, so one `data:` line is enough. */
@@ -21,18 +22,22 @@ const render = (message: SseMessage): string =>
 export function sseStream(
   source: AsyncIterable<readonly SseMessage[]>,
   stop: () => void,
-  keepAliveMs = KEEP_ALIVE_MS,
+  pingMs = PING_MS,
+  firstId?: string,
 ): ReadableStream<Uint8Array> {
   const batches = source[Symbol.asyncIterator]();
   let pending: Promise<IteratorResult<readonly SseMessage[]>> | undefined;
   return new ReadableStream<Uint8Array>(
     {
-      start: (controller) => controller.enqueue(encoder.encode('retry: 1000\n: connected\n\n')),
+      start: (controller) => {
+        const id = firstId === undefined ? '' : `id: ${firstId}\n`;
+        controller.enqueue(encoder.encode(`retry: 1000\n${id}: connected\n\n`));
+      },
       pull: async (controller) => {
         pending ??= batches.next();
-        const next = await orAfter(pending, keepAliveMs);
+        const next = await orAfter(pending, pingMs);
         if (next === undefined) {
-          controller.enqueue(encoder.encode(': keep-alive\n\n'));
+          controller.enqueue(encoder.encode(render({ event: 'ping', data: {} })));
           return;
         }
         pending = undefined;

@@ -4,6 +4,7 @@ import { runId, seq } from '@/lib/core/events/ids';
 import { TestWorker, until } from '@/lib/testing/api-client';
 import { describeConsole } from '@/lib/testing/describe-console';
 import { streamRuns } from '@/lib/usecases/stream-changes';
+import { sseStream } from './sse';
 
 interface Message {
   readonly id: string | undefined;
@@ -168,11 +169,24 @@ describeConsole(
         async () => text.includes(`id: ${EVENTS + 1}\n`),
         (all) => all,
       );
-      const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+      const ids = [...text.matchAll(/^id: (\d+)\ndata: /gm)].map(([, id]) => Number(id));
       expect(ids).toEqual(Array.from({ length: EVENTS + 1 }, (_, i) => i + 1));
       socket.destroy();
       store.events = read;
     }, 60_000);
+
+    it('tells of what moves between the listener’s coming and its first message', async () => {
+      const stop = new AbortController();
+      const changes = streamRuns(console().deps, { resumed: false }, stop.signal);
+      const { runId: id } = await TestWorker.create(api());
+      const moves = [];
+      for await (const batch of changes) {
+        moves.push(...batch.flatMap((change) => (change.kind === 'moved' ? [change.moved.runId] : [])));
+        if (moves.includes(runId(id))) break;
+      }
+      stop.abort();
+      expect(moves).toContain(id);
+    });
 
     it('keeps a bounded number of moves for a listener that takes none, and tells it to read anew', async () => {
       const { feed } = console().store;
@@ -221,3 +235,12 @@ describeConsole(
   },
   { leaseMs: 30_000 },
 );
+
+it('pings a listener to whom there is nothing to say', async () => {
+  const nothing = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
+  const reader = sseStream(nothing, () => undefined, 5).getReader();
+  await reader.read();
+  const text = async () => new TextDecoder().decode((await reader.read()).value);
+  expect([await text(), await text()]).toEqual(Array.from({ length: 2 }, () => 'event: ping\ndata: {}\n\n'));
+  await reader.cancel();
+});

@@ -10,6 +10,8 @@ export interface UploadLimits {
   /** Bytes out of one byte of gzip; judged once more than `RATIO_FROM` have come out. */
   readonly ratio: number;
   readonly jsonDepth: number;
+  /** An upload has a turn that others wait for: one of which nothing comes for so long is given up. */
+  readonly idleMs: number;
 }
 
 const MIB = 1024 * 1024;
@@ -19,6 +21,7 @@ export const defaultUploadLimits: UploadLimits = {
   unzippedBytes: 512 * MIB,
   ratio: 200,
   jsonDepth: 256,
+  idleMs: 30_000,
 };
 
 export type UploadBodyProblem =
@@ -43,7 +46,7 @@ export async function readUpload(
   if (!declared && encoding !== '' && encoding !== 'identity') {
     return fail({ kind: 'unsupported-encoding', contentEncoding: encoding });
   }
-  const raw = await incoming.read(limits.bodyBytes);
+  const raw = await incoming.read(limits.bodyBytes, limits.idleMs);
   if (!raw.ok) return raw;
   const packed = raw.value[0] === GZIP_MAGIC[0] && raw.value[1] === GZIP_MAGIC[1];
   if (declared && !packed)

@@ -82,13 +82,27 @@ describe('POST /api/v1/traces', () => {
     for (const response of [
       await send('{"resourceSpans":[]}'),
       await send('hello'),
-      await send(''),
       await send('[]', {}, '?format=otlp'),
     ]) {
       expect(response.status).toBe(415);
       const told = problem.parse(await response.json());
       expect(told.detail).toContain('rerail');
       expect(told.detail).toContain('langgraph');
+    }
+  });
+
+  it('takes a native file with a byte order mark before it', async () => {
+    const id = (await bodyOf(await send(forks))).runs[0]?.id ?? '';
+    const file = await (await fetch(`${console_.url}/api/v1/runs/${encodeURIComponent(id)}/export`)).text();
+    expect((await send(`\uFEFF${file}`)).status).toBe(200);
+    expect((await send(`\uFEFF${file.replace('completed', 'Completed')}`)).status).toBe(400);
+  });
+
+  it.each(['', '?format=rerail', '?format=langgraph'])('an empty body is malformed (%s)', async (query) => {
+    for (const sent of [send('', {}, query), send(gzipSync(''), { 'content-encoding': 'gzip' }, query)]) {
+      const response = await sent;
+      expect(response.status).toBe(400);
+      expect(problem.parse(await response.json()).errors?.[0]?.path).toBe('body');
     }
   });
 

@@ -7,11 +7,12 @@ import {
   type StepKey,
   seq,
 } from '@/lib/core/events/ids';
-import type { Payload } from '@/lib/core/events/payload';
+import { misreferred, type Payload } from '@/lib/core/events/payload';
 import type { RunEvent } from '@/lib/core/events/run-event';
-import { wantsWorker } from '@/lib/core/journal/lease';
+import { wantedBy } from '@/lib/core/journal/wanted';
 import type { Machine } from '@/lib/core/machine/machine';
 import { inForce } from '@/lib/core/projections/effective-path';
+import { isUnsettled } from '@/lib/core/projections/ledger';
 import type {
   CheckpointRecord,
   EffectRecord,
@@ -19,22 +20,26 @@ import type {
   RunRecord,
   StepRecord,
 } from '@/lib/core/projections/records';
-import { statusNow } from '@/lib/core/projections/run-state';
+import { statusNow } from '@/lib/core/projections/run-status';
 import { assertDefined } from '@/lib/core/shared/assert';
 import type { Result } from '@/lib/core/shared/result';
 import { assertChange } from '@/lib/stores/prisma/assert-change';
 import { bucketRanges, countedAs } from '@/lib/stores/prisma/bucket-ranges';
+import { ticketsOf } from '@/lib/stores/prisma/claimable';
 import { LocalFeed } from '@/lib/stores/prisma/local-feed';
 import { digestsIn } from '@/lib/stores/prisma/payload-refs';
-import { decodeCursor, encodeCursor, failureText, searchText } from '@/lib/stores/prisma/run-text';
+import { ticketOf } from '@/lib/stores/prisma/rows';
+import { failureText, searchText } from '@/lib/stores/prisma/run-text';
 import type {
   AnswerRecord,
   BatchRecord,
   Bucket,
   Change,
+  Children,
   EventRange,
   JudgedAt,
   Page,
+  RunCursor,
   RunFilter,
   RunPageAsk,
   SnapshotRecord,
@@ -47,6 +52,8 @@ import type {
 interface RunRows {
   readonly key: number;
   record: RunRecord;
+  /** Since when it waits for just the workers that it waits for now. */
+  wantedAt: EpochMs;
   readonly events: RunEvent[];
   readonly steps: Map<string, StepRecord>;
   readonly questions: Map<string, QuestionRecord>;
@@ -100,13 +107,20 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         wanted === undefined
           ? []
           : lineageEffects(root).filter((effect) => wanted === 'all' || wanted.includes(effect.stepKey)),
+      steps: [...(rows?.steps.values() ?? [])].filter(({ stepKey }) => ask.stepKeys?.includes(stepKey)),
       batch: ask.batch === undefined ? undefined : rows?.batches.get(`${ask.batch.epoch} ${ask.batch.batch}`),
       answer: ask.answerKey === undefined ? undefined : answers.get(ask.answerKey),
       others:
         after === undefined
           ? []
           : (rows?.events ?? []).slice(after).filter((event) => event.by === 'console'),
-      missingPayloads: [...new Set(ask.payloads ?? [])].filter((digest) => !payloads.has(digest)),
+      missingPayloads: [...new Set((ask.payloads ?? []).map(({ sha256 }) => sha256))].filter(
+        (digest) => !payloads.has(digest),
+      ),
+      badReferences: (ask.payloads ?? []).flatMap((ref) => {
+        const stored = payloads.get(ref.sha256);
+        return (stored === undefined ? undefined : misreferred(ref, stored.payload)) ?? [];
+      }),
       also: new Map(
         (ask.also ?? []).flatMap(({ runId }) => {
           const other = runs.get(runId);
@@ -132,6 +146,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       rows = {
         key: runs.size + 1,
         record: change.run,
+        wantedAt: change.run.updatedAt,
         events: [],
         steps: new Map(),
         questions: new Map(),
@@ -141,6 +156,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       };
       runs.set(id, rows);
     }
+    if (ticketOf(rows.record) !== ticketOf(change.run)) rows.wantedAt = change.run.updatedAt;
     rows.record = change.run;
     rows.events.push(...change.events);
     keep(change.payloads, at);
@@ -155,7 +171,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     for (const effect of change.effects)
       effects.set(`${effect.root} ${effect.generation} ${effect.stepKey}`, effect);
     if (change.effects.length > 0) ledgers.set(change.run.root, ledgerVersion(change.run.root) + 1);
-    for (const question of change.questions) rows.questions.set(question.questionId, question);
+    for (const question of change.questions)
+      rows.questions.set(`${question.line} ${question.questionId}`, question);
     for (const checkpoint of change.checkpoints) rows.checkpoints.set(checkpoint.seq, checkpoint);
     for (const snapshot of change.snapshots) {
       const at = rows.snapshots.findIndex((other) => other.seq >= snapshot.seq);
@@ -205,7 +222,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
             runId,
             headSeq,
             status: statusNow(one.run, context.now, openedAt),
-            wanted: wantsWorker(one.run),
+            wanted: wantedBy(one.run) !== undefined,
           });
         }
       }
@@ -215,14 +232,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       const rows = runs.get(id);
       return rows === undefined ? undefined : withLedger(rows.record);
     },
-    async runs(ask): Promise<Page<RunRecord>> {
+    async runs(ask): Promise<Page<RunRecord, RunCursor>> {
       const found = sorted(
         all().filter(matches(ask.filter, ask.judged)),
         ask.sort,
         ask.descending,
         ask.judged,
       );
-      const cursor = decodeCursor(ask.cursor, ask.sort);
+      const { cursor } = ask;
       const side = ask.descending ? -1 : 1;
       const rest =
         cursor === undefined
@@ -233,7 +250,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       return {
         items: items.map(({ record }) => record),
         total: found.length,
-        nextCursor: rest.length > items.length && last !== undefined ? encodeCursor(last) : undefined,
+        nextCursor:
+          rest.length > items.length && last !== undefined ? { value: last.value, key: last.key } : undefined,
       };
     },
     async heldRuns() {
@@ -250,15 +268,46 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         false,
       ).map(({ record }) => record);
     },
-    async agents() {
-      const counts = new Map<string, number>();
-      for (const run of all()) counts.set(run.state.agent, (counts.get(run.state.agent) ?? 0) + 1);
-      return [...counts]
-        .map(([agent, count]) => ({ agent, runs: count }))
-        .sort((a, b) => compare(a.agent, b.agent));
+    async claimable({ agents, cursor, limit }) {
+      const tickets = ticketsOf(agents);
+      const found = [...runs.values()]
+        .map((rows) => ({ record: withLedger(rows.record), value: rows.wantedAt, key: rows.key }))
+        .filter(({ record }) => tickets.includes(ticketOf(record) ?? ''))
+        .filter(
+          ({ value, key }) => cursor === undefined || (compare(value, cursor.value) || key - cursor.key) > 0,
+        )
+        .sort((a, b) => a.value - b.value || a.key - b.key);
+      const items = found.slice(0, limit);
+      const last = items.at(-1);
+      return {
+        items: items.map(({ record }) => record),
+        nextCursor:
+          items.length === limit && last !== undefined ? { value: last.value, key: last.key } : undefined,
+      };
     },
-    async tags() {
-      return [...new Set(all().flatMap((run) => run.state.tags))].sort(compare);
+    async children(of, limit, { now: at, judgedFrom }) {
+      return new Map(
+        of.flatMap((id): [RunId, Children][] => {
+          const found = sorted(
+            all().filter(({ parent }) => parent?.runId === id),
+            'created',
+            false,
+          ).flatMap(({ record }) =>
+            record.parent === undefined
+              ? []
+              : [
+                  {
+                    runId: record.runId,
+                    mode: record.parent.mode,
+                    status: statusNow(record, at, judgedFrom),
+                  },
+                ],
+          );
+          return found.length === 0
+            ? []
+            : [[id, { total: found.length, newest: found.slice(Math.max(0, found.length - limit)) }]];
+        }),
+      );
     },
     async events(id, range: EventRange) {
       const { after, before, kinds } = range;
@@ -314,10 +363,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       return [...(runs.get(id)?.checkpoints.values() ?? [])].sort((a, b) => a.seq - b.seq);
     },
     async questions(id) {
-      return [...(runs.get(id)?.questions.values() ?? [])].sort((a, b) => a.askedSeq - b.askedSeq);
+      return [...(runs.get(id)?.questions.values() ?? [])].sort(
+        (a, b) => a.askedSeq - b.askedSeq || a.line - b.line,
+      );
     },
     async effects(root) {
       return lineageEffects(root);
+    },
+    async unsettledEffects(of) {
+      return [...effects.values()]
+        .filter((effect) => of.includes(effect.runId) && isUnsettled(effect))
+        .sort(byKey);
     },
     async ledgerVersion(root) {
       return ledgerVersion(root);
@@ -369,8 +425,18 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         const before = workers.get(worker.workerId);
         workers.set(worker.workerId, { ...worker, firstSeenAt: before?.firstSeenAt ?? worker.firstSeenAt });
       },
-      async list() {
-        return [...workers.values()].sort((a, b) => b.seenAt - a.seenAt || compare(a.workerId, b.workerId));
+      async get(id) {
+        return workers.get(id);
+      },
+      async list(since) {
+        return [...workers.values()]
+          .filter(({ seenAt }) => since === undefined || seenAt >= since)
+          .sort((a, b) => b.seenAt - a.seenAt || compare(a.workerId, b.workerId));
+      },
+      async prune(unseenSince) {
+        const old = [...workers.values()].filter(({ seenAt }) => seenAt < unseenSince);
+        for (const { workerId } of old) workers.delete(workerId);
+        return old.length;
       },
     },
     async close() {},

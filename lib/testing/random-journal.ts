@@ -157,7 +157,7 @@ export class TestLineage {
     stored.run = extension.run;
     stored.events.push(...extension.events);
     for (const row of extension.steps) stored.steps.set(`${row.line} ${row.stepKey}`, row);
-    for (const row of extension.questions) stored.questions.set(row.questionId, row);
+    for (const row of extension.questions) stored.questions.set(`${row.line} ${row.questionId}`, row);
     for (const row of extension.effects) this.effects.set(`${row.generation} ${row.stepKey}`, row);
     stored.checkpoints.push(...extension.checkpoints);
     stored.snapshots.push(...extension.snapshots);
@@ -188,6 +188,7 @@ export class TestLineage {
       now: epochMs(this.now),
       run,
       effects: this.ledger(),
+      steps: [...stored.steps.values()],
       batch: undefined,
       others: [],
       missingPayloads: [],
@@ -564,6 +565,9 @@ function intentOf(lineage: TestLineage, key: StepKey, call: Call, generation: nu
   };
 }
 
+/** Some steps tell all of it, some a part, some nothing. */
+const usages = [{ usage: { inputTokens: 3, costMicroUsd: 2 } }, { usage: { inputTokens: 3 } }, {}] as const;
+
 function endStep(lineage: TestLineage, choices: Choices): void {
   const step = choices.of(openSteps(lineage).filter((one) => one.kind !== 'human'));
   const question = choices.of(
@@ -613,7 +617,7 @@ function endStep(lineage: TestLineage, choices: Choices): void {
         result: refOf(`${stepKey} done`),
         ...(step.kind === 'llm' && { message: refOf(`${stepKey} said`) }),
         ...(step.effect === 'external' && { receipt: `re_${step.attemptSeq}` }),
-        usage: { inputTokens: 3, costMicroUsd: 2 },
+        ...usages[step.attemptSeq % usages.length],
       },
     ]);
   else if (how === 5) lineage.worker([failed('timeout', false)]);

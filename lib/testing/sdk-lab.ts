@@ -1,6 +1,7 @@
 import type { RunEvent } from '@/lib/core/events/run-event';
 import type { Agent } from '@/lib/sdk/api';
 import { GivenUp } from '@/lib/sdk/http-client';
+import type { JournalPort } from '@/lib/sdk/journal-port';
 import { machineOf } from '@/lib/sdk/machine-of';
 import { replaySession } from '@/lib/sdk/replay-entry';
 import { AgentWorker } from '@/lib/sdk/worker';
@@ -13,6 +14,8 @@ export interface Lab extends SimConsole {
   readonly points: string[];
   /** A worker with these agents; `onPoint` may kill it. */
   worker(agents: readonly Agent[], options?: LabWorkerOptions): Promise<AgentWorker>;
+  /** Lets virtual time pass. */
+  pass(ms: number): Promise<void>;
   until(
     runId: string,
     done: (status: string, events: readonly RunEvent[], held: boolean) => boolean,
@@ -23,6 +26,12 @@ export interface LabWorkerOptions {
   readonly onPoint?: (point: string, worker: AgentWorker) => void;
   readonly batchSize?: number;
   readonly workerId?: string;
+  /** Runs held at once; 64 by default. */
+  readonly maxRuns?: number;
+  /** Between attempts; 20 and 100 ms by default. */
+  readonly backoff?: { readonly baseMs: number; readonly capMs: number };
+  /** Changes what this worker sees of the console. */
+  readonly port?: (port: JournalPort) => JournalPort;
   /** Asked at every request: while true, nothing that this worker sends arrives for 2.5 s. */
   readonly isCutOff?: () => boolean;
   /** Asked when a claim was granted: true, and its answer never arrives. */
@@ -50,7 +59,7 @@ export function sdkLab(seed = 1): Lab {
         return options.isCutOff?.() === true ? clock.delay(2_500).then(send) : send();
       };
       const worker: AgentWorker = new AgentWorker({
-        port: {
+        port: (options.port ?? ((plain) => plain))({
           ...port,
           claim: async (ask, signal) => {
             while (options.isCutOff?.() === true && !signal.aborted) await clock.delay(500);
@@ -66,11 +75,12 @@ export function sdkLab(seed = 1): Lab {
             options.onRequest?.('aboutRun');
             return through(() => port.aboutRun(runId));
           },
-        },
+          evidence: (runId, evidence) => through(() => port.evidence(runId, evidence)),
+        }),
         clock,
         workerId: options.workerId ?? `w${++workers}`,
         agents: agents.map((agent) => ({ agent, url: 'none:', ...machineOf(agent) })),
-        maxRuns: 64,
+        maxRuns: options.maxRuns ?? 64,
         // In this process: its silence is tested with a real child elsewhere.
         replay: (replayPort, task, warn) => ({
           ended: replaySession(
@@ -89,7 +99,7 @@ export function sdkLab(seed = 1): Lab {
         }),
         session: {
           batchSize: options.batchSize ?? 500,
-          backoff: { baseMs: 20, capMs: 100 },
+          backoff: options.backoff ?? { baseMs: 20, capMs: 100 },
           graceMs: 200,
           warn: (warning) => warnings.push(warning),
           onPoint: (point) => {
@@ -100,6 +110,13 @@ export function sdkLab(seed = 1): Lab {
       });
       await worker.open();
       return worker;
+    },
+    pass: async (ms) => {
+      let over = false;
+      clock.after(ms, () => {
+        over = true;
+      });
+      if (!(await clock.run(() => over, 200_000))) throw new Error(`${ms} ms never passed`);
     },
     until: async (runId, done) => {
       let seen: readonly RunEvent[] = [];

@@ -125,6 +125,19 @@ async function exec(nodes: readonly Node[], c: Context, at: { v: string }): Prom
         at.v = short(r.a + r.b);
         break;
       }
+      case 'loose':
+        // Nobody awaits it: its scope ends with it or without.
+        void c.parallel('par', { a: branch(body, `${at.v}a`), b: branch(alt, `${at.v}b`) });
+        break;
+      case 'lines': {
+        // Which line comes first to its section is a race: no effects below it.
+        const line = async (v: string) => {
+          const x = await call(c, 'look', v);
+          return c.parallel('raced', { a: (d) => call(d, 'get', x), b: (d) => call(d, 'pure', x) });
+        };
+        at.v = short(JSON.stringify(await Promise.all([line(`${at.v}1`), line(`${at.v}2`)])));
+        break;
+      }
       case 'all':
         at.v = short(
           (await Promise.all([call(c, n, at.v), call(c, 'look', at.v), call(c, n, `${at.v}2`)])).join(),
@@ -215,7 +228,7 @@ const name = fc.constantFrom('pay', 'mail', 'put', 'get', 'llm', 'pure', 'retrie
 const leaf: fc.Arbitrary<Node> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ t: fc.constant('call'), n: name }) },
   { weight: 4, arbitrary: fc.record({ t: fc.constantFrom('set', 'get'), n: fc.constantFrom('p', 'q') }) },
-  { weight: 3, arbitrary: fc.record({ t: fc.constantFrom('msg', 'draw', 'ask') }) },
+  { weight: 3, arbitrary: fc.record({ t: fc.constantFrom('msg', 'draw', 'ask', 'lines') }) },
   { weight: 3, arbitrary: fc.record({ t: fc.constantFrom('all', 'race', 'stagger'), n: name }) },
 );
 const { node } = fc.letrec<{ node: Node }>((tie) => {
@@ -226,7 +239,7 @@ const { node } = fc.letrec<{ node: Node }>((tie) => {
       leaf,
       leaf,
       leaf,
-      fc.record({ t: fc.constantFrom('par', 'cond'), body, alt: body }),
+      fc.record({ t: fc.constantFrom('par', 'cond', 'loose'), body, alt: body }),
       fc.record({ t: fc.constant('loop'), body, k: fc.constantFrom(2, 3) }),
     ),
   };

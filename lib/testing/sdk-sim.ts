@@ -1,4 +1,4 @@
-import type { Clock } from '@/lib/sdk/clock';
+import { type Clock, settled } from '@/lib/sdk/clock';
 
 /** Seeded, virtual time for workers and a console in one process. Nothing waits for real time. */
 export class SimClock implements Clock {
@@ -32,6 +32,10 @@ export class SimClock implements Clock {
   turn(fn: () => void): void {
     this.activity++;
     setImmediate(fn);
+  }
+
+  settled(fn: () => void): void {
+    settled(fn);
   }
 
   /** mulberry32 */

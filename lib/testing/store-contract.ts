@@ -12,13 +12,21 @@ import {
   stepKey,
   workerId,
 } from '@/lib/core/events/ids';
+import type { PayloadRef } from '@/lib/core/events/payload';
 import type { EventBody } from '@/lib/core/events/run-event';
 import type { Machine } from '@/lib/core/machine/machine';
-import type { CheckpointRecord, QuestionRecord, RunRecord, RunStatus } from '@/lib/core/projections/records';
+import type {
+  CheckpointRecord,
+  EffectStatus,
+  QuestionRecord,
+  RunRecord,
+  RunStatus,
+} from '@/lib/core/projections/records';
 import { assertDefined } from '@/lib/core/shared/assert';
 import type {
   AnswerRecord,
   BatchRecord,
+  RunCursor,
   RunFilter,
   RunMoved,
   Store,
@@ -89,7 +97,7 @@ export function storeContract(
         source: 'langgraph',
         epoch: epoch(3),
         lastBatch: 2,
-        inDoubt: 1,
+        unsettled: 1,
         updatedAt: epochMs(2_000),
         lease: {
           leaseId: leaseId('lease_1'),
@@ -129,21 +137,21 @@ export function storeContract(
       expect(events[0]).not.toHaveProperty('inherited');
     });
 
-    it('keeps an older version and the origin of an inherited event', async () => {
+    it('keeps the version of an event and the origin of an inherited one', async () => {
       await store.commit<void, never>({
         runId: runId('run_f'),
         decide: (context) => {
           const change = appendTo(runId('run_f'), context, { bodies: [queued, queued] });
           const events = change.events.map((event, i) => ({
             ...event,
-            version: i === 0 ? 0 : 1,
             ...(i === 1 ? { inherited: { runId: runId('run_p'), seq: seq(41) } } : {}),
           }));
           return { ok: true, value: { value: undefined, change: { ...change, events } } };
         },
       });
-      const [older, copied] = await store.events(runId('run_f'), { limit: 10 });
-      expect(older).toMatchObject({ version: 0 });
+      const [own, copied] = await store.events(runId('run_f'), { limit: 10 });
+      expect(own).toMatchObject({ version: 1 });
+      expect(own).not.toHaveProperty('inherited');
       expect(copied).toMatchObject({ version: 1, inherited: { runId: 'run_p', seq: 41 } });
     });
 
@@ -305,12 +313,46 @@ export function storeContract(
       expect((await contextOf('run_a')).others).toEqual([]);
     });
 
+    it('gives the rows of the asked steps, of every line, and of no other run', async () => {
+      const [of, other] = [stepRecord('plan#1/a#1'), stepRecord('plan#1/b#1')];
+      const later = { ...of, line: 1 };
+      await append(store, 'run_a', { bodies: [queued], rest: { steps: [of, other, later] } });
+      await append(store, 'run_b', { bodies: [queued], rest: { steps: [of] } });
+      const { steps } = await contextOf('run_a', { stepKeys: [of.stepKey, stepKey('plan#1/none#1')] });
+      expect([...steps].sort((a, b) => a.line - b.line)).toEqual([of, later]);
+      expect((await contextOf('run_a')).steps).toEqual([]);
+      expect((await contextOf('run_c', { stepKeys: [of.stepKey] })).steps).toEqual([]);
+    });
+
     it('names the payloads that are not stored', async () => {
       const [here, gone] = [payload('"here"'), payload('"gone"')];
       await store.payloads.put([here]);
-      const asked = [here.sha256, gone.sha256, gone.sha256];
-      expect((await contextOf('run_a', { payloads: asked })).missingPayloads).toEqual([gone.sha256]);
-      expect(await store.payloads.missing(asked)).toEqual([gone.sha256]);
+      const asked = [here, gone, gone];
+      expect(await contextOf('run_a', { payloads: asked })).toMatchObject({
+        missingPayloads: [gone.sha256],
+        badReferences: [],
+      });
+      expect(await store.payloads.missing(asked.map(({ sha256 }) => sha256))).toEqual([gone.sha256]);
+    });
+
+    it('tells what references say wrongly of payloads that are stored, deflated or as they are', async () => {
+      for (const text of [
+        '"short"',
+        JSON.stringify('long '.repeat(200)),
+        'no JSON',
+        `${'no JSON '.repeat(200)}`,
+        '',
+      ]) {
+        const stored = payload(text, 'text');
+        await store.payloads.put([stored]);
+        const told = async (wrong: Partial<PayloadRef>) =>
+          (await contextOf('run_a', { payloads: [{ ...stored, ...wrong }] })).badReferences;
+        expect(await told({})).toEqual([]);
+        expect(await told({ codec: 'bytes' })).toEqual([]);
+        expect(await told({ codec: 'json' })).toHaveLength(text.startsWith('"') ? 0 : 1);
+        expect(await told({ bytes: stored.bytes + 1 })).toEqual([expect.stringContaining(stored.sha256)]);
+        expect(await told({ bytes: stored.bytes + 1, codec: 'bytes' })).toHaveLength(1);
+      }
     });
 
     it('tells the feed after a commit, once, and not after a refusal', async () => {
@@ -386,8 +428,10 @@ export function storeContract(
       let between = 0;
       while (!done.large) {
         between = Math.max(between, await append(store, 'other', { bodies: [queued] }));
+        // Its events first: where they are there, so is the run.
+        const events = await store.events(runId('large'), { limit: 1 });
         const seen = await store.run(runId('large'));
-        if (seen === undefined) expect(await store.events(runId('large'), { limit: 1 })).toEqual([]);
+        if (seen === undefined) expect(events).toEqual([]);
         else expect(seen.headSeq).toBe(size);
       }
       expect(await writing).toEqual({ ok: true, value: 'whole' });
@@ -509,6 +553,43 @@ export function storeContract(
       expect(await store.ledgerVersion(runId('run_other'))).toBe(0);
     });
 
+    it('gives the effects without a definite outcome that some runs own, and no others of their lineages', async () => {
+      const effect = (owner: string, name: string, status: EffectStatus, of = root) =>
+        effectRecord(of, stepKey(name), { runId: runId(owner), status, intentSeq: seq(name.length) });
+      await append(store, 'run_root', {
+        bodies: [queued],
+        rest: {
+          effects: [
+            effect('run_root', 'aaa', 'in-doubt'),
+            effect('run_root', 'bb', 'intended'),
+            effect('run_root', 'cc', 'confirmed'),
+            effect('run_root', 'dd', 'failed'),
+            effect('run_root', 'ee', 'compensated'),
+            effect('fork', 'f', 'in-doubt'),
+            effect(`odd ${awkward}`, 'gggg', 'in-doubt'),
+          ],
+        },
+      });
+      const other = runId('run_else');
+      await append(store, 'run_else', {
+        bodies: [queued],
+        rest: { effects: [effect('run_else', 'hhhhh', 'intended', other)] },
+      });
+      const of = async (...ids: readonly string[]) =>
+        (await store.unsettledEffects(ids.map(runId))).map((one) => one.stepKey);
+      expect(await of('run_root')).toEqual(['bb', 'aaa']);
+      expect(await of('fork', 'run_else', 'missing')).toEqual(['f', 'hhhhh']);
+      expect(await of(`odd ${awkward}`)).toEqual(['gggg']);
+      expect(await of()).toEqual([]);
+      await append(store, 'run_root', { rest: { effects: [effect('run_root', 'bb', 'confirmed')] } });
+      await append(store, 'run_root', { rest: { effects: [effect('fork', 'aaa', 'in-doubt')] } });
+      expect(await of('run_root')).toEqual([]);
+      expect(await of('fork')).toEqual(['f', 'aaa']);
+      expect((await store.unsettledEffects([other]))[0]).toEqual(
+        effect('run_else', 'hhhhh', 'intended', other),
+      );
+    });
+
     it('shows a decision the asked keys in every generation, or all, or none', async () => {
       const other = stepKey('mail#1/send#1');
       await append(store, 'run_root', {
@@ -596,7 +677,7 @@ export function storeContract(
     it('keeps a payload that was uploaded first and referred to later', async () => {
       const one = payload('"later"');
       await store.payloads.put([one]);
-      await append(store, 'run_a', { bodies: [message(one)] }, { payloads: [one.sha256] });
+      await append(store, 'run_a', { bodies: [message(one)] }, { payloads: [one] });
       expect(await store.payloads.sweep(epochMs(store.clock.now() + DAY))).toBe(0);
       expect(await store.payloads.get(one.sha256)).toBeDefined();
     });
@@ -692,7 +773,7 @@ export function storeContract(
       expect(await store.snapshot(runId('run_a'), seq(100))).toEqual(snapshot(6));
     });
 
-    it('lists checkpoints by seq and questions by when they were asked, each in its newest form', async () => {
+    it('lists checkpoints by seq and questions by when they were asked, those of every line, each in its newest form', async () => {
       const checkpoint = (at: number): CheckpointRecord => ({
         id: `cp_${at}`,
         n: at,
@@ -705,10 +786,10 @@ export function storeContract(
         visit: 'plan#1',
         at: epochMs(at),
       });
-      const question = (id: string, at: number): QuestionRecord => ({
+      const question = (id: string, at: number, line = 0): QuestionRecord => ({
         questionId: questionId(id),
         stepKey: stepKey('ask#1/q#1'),
-        line: 0,
+        line,
         question: refOf(payload('"q"')),
         questionDigest: digest('q'),
         askedSeq: seq(at),
@@ -719,7 +800,7 @@ export function storeContract(
         bodies: [queued, queued, queued],
         rest: {
           checkpoints: [checkpoint(3), checkpoint(2)],
-          questions: [question('q2', 3), question('q1', 1)],
+          questions: [question('q2', 3), question('q1', 1, 1), question('q1', 1)],
         },
       });
       const answered: QuestionRecord = {
@@ -730,7 +811,11 @@ export function storeContract(
       };
       await append(store, 'run_a', { rest: { questions: [answered] } });
       expect(await store.checkpoints(runId('run_a'))).toEqual([checkpoint(2), checkpoint(3)]);
-      expect(await store.questions(runId('run_a'))).toEqual([answered, question('q2', 3)]);
+      expect(await store.questions(runId('run_a'))).toEqual([
+        answered,
+        question('q1', 1, 1),
+        question('q2', 3),
+      ]);
       expect(await store.checkpoints(runId('run_b'))).toEqual([]);
     });
 
@@ -934,7 +1019,7 @@ export function storeContract(
           });
         const walk = async (descending: boolean) => {
           const seen: RunRecord[] = [];
-          let cursor: string | undefined;
+          let cursor: RunCursor | undefined;
           do {
             const page = await store.runs({
               filter: {},
@@ -1010,7 +1095,7 @@ export function storeContract(
         'run_live',
       ]);
       expect(await find(['unknown', 'failed'], 9_000)).toEqual(['run_failed', 'run_copy']);
-      const one = async (cursor?: string) =>
+      const one = async (cursor?: RunCursor) =>
         store.runs({
           filter: {},
           judged: { now: epochMs(2_000), judgedFrom: epochMs(0) },
@@ -1029,18 +1114,6 @@ export function storeContract(
       expect(await ids({ status: ['running'] })).toEqual(['run_live', 'run_lapsed', 'run_copy', 'run_free']);
     });
 
-    it('starts at the beginning for a cursor that is not its own', async () => {
-      await make('run_A', {});
-      for (const cursor of [
-        'nonsense',
-        Buffer.from('["x",1]').toString('base64url'),
-        Buffer.from('[1]').toString('base64url'),
-      ])
-        expect(
-          (await store.runs({ filter: {}, sort: 'updated', descending: false, limit: 5, cursor })).items,
-        ).toHaveLength(1);
-    });
-
     it('finds the runs that the judge looks at, oldest change first: running ones, and waiting ones with a lease', async () => {
       await make('run_A', { status: 'running', updated: 30 });
       await make('run_B', { status: 'running', updated: 20 });
@@ -1050,27 +1123,144 @@ export function storeContract(
       expect((await store.heldRuns()).map((run) => run.runId)).toEqual(['run_B', 'run_A']);
     });
 
-    it('knows a lineage oldest first, agents with counts, and tags', async () => {
-      await make('run_A', { tags: ['b', 'a'], created: 10 });
-      await append(store, 'fork_2', {
-        bodies: [queued],
-        run: { root: runId('run_A'), createdAt: epochMs(30) },
+    it('knows a lineage oldest first, and of each run its newest children with the count of all', async () => {
+      const root = runId('run_A');
+      const child = (id: string, parent: string, created: number, over: Partial<RunRecord> = {}) =>
+        append(store, id, {
+          bodies: [queued],
+          run: {
+            root,
+            parent: { runId: runId(parent), seq: seq(1), mode: 'fork' },
+            createdAt: epochMs(created),
+            ...over,
+          },
+        });
+      await make('run_A', { created: 10 });
+      await child('fork_3', 'run_A', 40, { home: 'mirror' });
+      await child('fork_1', 'run_A', 20);
+      await child('fork_2', 'run_A', 30, {
+        parent: { runId: root, seq: seq(1), mode: 'replay' },
+        state: { ...newRunRecord('fork_2').state, status: 'failed' },
       });
-      await append(store, 'fork_1', {
-        bodies: [queued],
-        run: { root: runId('run_A'), createdAt: epochMs(20) },
-      });
-      await make('run_B', { agent: 'mail', tags: ['a', awkward] });
-      expect((await store.lineage(runId('run_A'))).map((run) => run.runId)).toEqual([
+      await child(`fork ${awkward}`, 'fork_1', 50);
+      await make('run_B', {});
+      expect((await store.lineage(root)).map((run) => run.runId)).toEqual([
         'run_A',
         'fork_1',
         'fork_2',
+        'fork_3',
+        `fork ${awkward}`,
       ]);
-      expect(await store.agents()).toEqual([
-        { agent: 'mail', runs: 1 },
-        { agent: 'refund-desk', runs: 3 },
+      const judged = { now: epochMs(9_000), judgedFrom: epochMs(0) };
+      const of = [root, runId('fork_1'), runId('run_B'), runId('missing')];
+      expect([...(await store.children(of, 2, judged))].sort()).toEqual([
+        ['fork_1', { total: 1, newest: [{ runId: `fork ${awkward}`, mode: 'fork', status: 'interrupted' }] }],
+        [
+          'run_A',
+          {
+            total: 3,
+            newest: [
+              { runId: 'fork_2', mode: 'replay', status: 'failed' },
+              { runId: 'fork_3', mode: 'fork', status: 'unknown' },
+            ],
+          },
+        ],
       ]);
-      expect(await store.tags()).toEqual(['a', 'b', awkward]);
+      expect((await store.children([root], 9, judged)).get(root)?.newest.map((run) => run.runId)).toEqual([
+        'fork_1',
+        'fork_2',
+        'fork_3',
+      ]);
+      expect((await store.children([], 9, judged)).size).toBe(0);
+    });
+  });
+
+  describe('what workers may claim', () => {
+    const [a, b] = [machineDigest('a'.repeat(64)), machineDigest('b'.repeat(64))];
+    const waiting = async (
+      id: string,
+      at: number,
+      over: Partial<RunRecord> = {},
+      state: Partial<RunRecord['state']> = {},
+    ) => {
+      const base = newRunRecord(id).state;
+      await append(store, id, {
+        bodies: [queued],
+        run: {
+          updatedAt: epochMs(at),
+          ...over,
+          state: {
+            ...base,
+            status: 'queued',
+            machineDigest: a,
+            queue: { reason: 'hand-over', seq: seq(1) },
+            ...state,
+          },
+        },
+      });
+    };
+    const verifies = [{ commandId: 'c', stepKey: stepKey('k'), actor: 'x', seq: seq(1) }];
+    const found = async (...agents: readonly (readonly [string, typeof a])[]) => {
+      const offer = agents.map(([name, machine]) => ({ name, machineDigest: machine }));
+      return (await store.claimable({ agents: offer, limit: 50 })).items.map((run) => run.runId);
+    };
+
+    it('finds what waits for the agent with its machine, for the machine that an order was planned for, or for any', async () => {
+      await waiting('other_machine', 1, {}, { machineDigest: b });
+      await waiting('planned', 70, { plannedMachine: b }, { queue: { reason: 'command', seq: seq(1) } });
+      await waiting('handed_over', 60);
+      await waiting('any_machine', 50, {}, { machineDigest: undefined as never });
+      await waiting('probe', 40, {}, { status: 'failed', verifies });
+      await waiting('queued_with_probe', 30, {}, { machineDigest: b, verifies });
+      await waiting('copy', 2, { home: 'mirror' });
+      await waiting('created', 2, {}, { queue: { reason: 'created', seq: seq(1) } });
+      await waiting('running', 2, {}, { status: 'running' });
+      await waiting('mail', 2, {}, { agent: 'mail' });
+      const anyones = ['queued_with_probe', 'probe', 'any_machine'];
+      expect(await found(['refund-desk', a])).toEqual([...anyones, 'handed_over']);
+      expect(await found(['refund-desk', b])).toEqual(['other_machine', ...anyones, 'planned']);
+      expect(await found(['mail', a], ['refund-desk', b])).toEqual([
+        'other_machine',
+        'mail',
+        ...anyones,
+        'planned',
+      ]);
+      expect(await found(['refund', a], ['mail', b])).toEqual([]);
+      expect((await store.run(runId('planned')))?.plannedMachine).toBe(b);
+      expect(await store.run(runId('handed_over'))).not.toHaveProperty('plannedMachine');
+    });
+
+    it('gives those that have waited longest first, page by page, whatever moves them meanwhile', async () => {
+      for (const [i, id] of ['run_2', 'run_1', 'run_3', 'run_4'].entries()) await waiting(id, 10 + i);
+      await append(store, 'run_2', { bodies: [queued], run: { updatedAt: epochMs(99) } });
+      const agents = [{ name: 'refund-desk', machineDigest: a }];
+      const walked: string[][] = [];
+      let cursor: RunCursor | undefined;
+      do {
+        const page = await store.claimable({ agents, limit: 3, ...(cursor !== undefined && { cursor }) });
+        walked.push(page.items.map((run) => run.runId));
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      expect(walked).toEqual([['run_2', 'run_1', 'run_3'], ['run_4']]);
+    });
+
+    it('no longer gives a run that was claimed, and gives it as the newest once it waits again', async () => {
+      await waiting('run_1', 10);
+      await waiting('run_2', 20);
+      await waiting('run_1', 30, {}, { status: 'running' });
+      expect(await found(['refund-desk', a])).toEqual(['run_2']);
+      await waiting('run_1', 40);
+      expect(await found(['refund-desk', a])).toEqual(['run_2', 'run_1']);
+    });
+
+    it('takes as many agents as a claim may name', async () => {
+      await waiting('run_1', 10);
+      await waiting('run_2', 5, {}, { agent: 'agent 255' });
+      const many = Array.from({ length: 256 }, (_, i) => [`agent ${i}`, a] as const);
+      expect(await found(...many.slice(0, 128), ['refund-desk', a], ...many.slice(128))).toEqual([
+        'run_2',
+        'run_1',
+      ]);
     });
   });
 
@@ -1111,6 +1301,17 @@ export function storeContract(
         ['w2', 20, 20],
       ]);
       expect(workers[0]?.agents).toEqual([{ name: 'refund-desk', machineDigest: 'b'.repeat(64) }]);
+      expect(await store.workers.get(workerId('w2'))).toEqual(workers[1]);
+      expect(await store.workers.get(workerId('w3'))).toBeUndefined();
+      const ids = async (since?: number) =>
+        (await store.workers.list(since === undefined ? undefined : epochMs(since))).map(
+          (one) => one.workerId,
+        );
+      expect(await ids(20)).toEqual(['w1', 'w2']);
+      expect(await ids(21)).toEqual(['w1']);
+      expect(await store.workers.prune(epochMs(20))).toBe(0);
+      expect(await store.workers.prune(epochMs(21))).toBe(1);
+      expect(await ids()).toEqual(['w1']);
     });
   });
 

@@ -1,16 +1,18 @@
-import type { RunId, Sha256 } from '@/lib/core/events/ids';
-import type { Payload } from '@/lib/core/events/payload';
+import type { RunId } from '@/lib/core/events/ids';
+import type { Payload, PayloadRef } from '@/lib/core/events/payload';
 import { payloadRefsOf } from '@/lib/core/events/payload-refs';
 import {
   type AppendAnswer,
   type AppendAsk,
   type AppendProblem,
   appendBatch,
+  startedIn,
 } from '@/lib/core/journal/append-batch';
 import { effectKeysOf } from '@/lib/core/projections/ledger';
-import { ok, type Result } from '@/lib/core/shared/result';
+import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
-import { type NotFound, noRun, type UnknownPayloads } from './problems';
+import { type BadPayload, type NotFound, noRun, type UnknownPayloads } from './problems';
+import { badReference, referredBeyond } from './references';
 
 export interface AppendEventsAsk extends AppendAsk {
   readonly runId: RunId;
@@ -21,17 +23,21 @@ export interface AppendEventsAsk extends AppendAsk {
 export type AppendEventsProblem =
   | Exclude<AppendProblem, { readonly kind: 'needs-ledger' | 'not-found' }>
   | NotFound
-  | UnknownPayloads;
+  | UnknownPayloads
+  | BadPayload;
 
 /** A lease holder's batch, whole or not at all; resolves once it is synced to disk. */
 export async function appendEvents(
   deps: Pick<UsecaseDeps, 'store' | 'hash'>,
   ask: AppendEventsAsk,
 ): Promise<Result<AppendAnswer, AppendEventsProblem>> {
-  const keys = effectKeysOf(ask.events);
-  const first = await commitBatch(deps, ask, keys);
+  const refs = referredBeyond(ask.events.flatMap(payloadRefsOf), ask.payloads);
+  if (!refs.ok) return refs;
+  const first = await commitBatch(deps, ask, refs.value, effectKeysOf(ask.events));
   const result =
-    !first.ok && first.problem.kind === 'needs-ledger' ? await commitBatch(deps, ask, 'all') : first;
+    !first.ok && first.problem.kind === 'needs-ledger'
+      ? await commitBatch(deps, ask, refs.value, 'all')
+      : first;
   if (result.ok) return result;
   if (result.problem.kind === 'needs-ledger') throw new Error('Broken invariant: the whole ledger was given');
   return result.problem.kind === 'not-found'
@@ -42,17 +48,21 @@ export async function appendEvents(
 function commitBatch(
   deps: Pick<UsecaseDeps, 'store' | 'hash'>,
   ask: AppendEventsAsk,
+  payloads: readonly PayloadRef[],
   effectKeys: ReturnType<typeof effectKeysOf>,
-): Promise<Result<AppendAnswer, AppendProblem>> {
-  return deps.store.commit<AppendAnswer, AppendProblem>({
+): Promise<Result<AppendAnswer, AppendProblem | BadPayload>> {
+  return deps.store.commit<AppendAnswer, AppendProblem | BadPayload>({
     runId: ask.runId,
     effectKeys,
+    stepKeys: startedIn(ask.events),
     batch: { epoch: ask.epoch, batch: ask.batch },
     othersAfter: ask.seenSeq,
-    payloads: referredBeyond(ask),
+    payloads,
     decide: (context) => {
       const decided = appendBatch(context, ask, deps.hash);
       if (!decided.ok) return decided;
+      const bad = badReference(context);
+      if (bad !== undefined) return fail(bad);
       const { answer, change } = decided.value;
       return ok({
         value: answer,
@@ -60,14 +70,4 @@ function commitBatch(
       });
     },
   });
-}
-
-/** Digests that the events refer to and the batch does not bring. */
-function referredBeyond(ask: AppendEventsAsk): readonly Sha256[] {
-  const brought = new Set(ask.payloads.map((payload) => payload.sha256));
-  const wanted = new Set<Sha256>();
-  for (const event of ask.events) {
-    for (const ref of payloadRefsOf(event)) if (!brought.has(ref.sha256)) wanted.add(ref.sha256);
-  }
-  return [...wanted];
 }

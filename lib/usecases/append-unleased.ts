@@ -2,16 +2,18 @@ import type { RunId, Seq } from '@/lib/core/events/ids';
 import type { Payload } from '@/lib/core/events/payload';
 import { payloadRefsOf } from '@/lib/core/events/payload-refs';
 import type { EventKind, NewEvent } from '@/lib/core/events/run-event';
-import type { AppendAnswer } from '@/lib/core/journal/append-batch';
+import { type AppendAnswer, startedIn } from '@/lib/core/journal/append-batch';
 import { extend } from '@/lib/core/journal/extend';
 import { effectKeysOf } from '@/lib/core/projections/ledger';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
-import { type NotFound, noRun, type UnknownPayloads } from './problems';
+import { type BadPayload, type NotFound, noRun, type UnknownPayloads } from './problems';
+import { badReference, referredBeyond } from './references';
 
 export type AppendUnleasedProblem =
   | NotFound
   | UnknownPayloads
+  | BadPayload
   | { readonly kind: 'moved'; readonly headSeq: Seq }
   | { readonly kind: 'needs-lease'; readonly detail: string }
   | {
@@ -31,13 +33,15 @@ export async function appendUnleased(
     readonly payloads: readonly Payload[];
   },
 ): Promise<Result<AppendAnswer, AppendUnleasedProblem>> {
-  const brought = new Set(ask.payloads.map((payload) => payload.sha256));
-  const wanted = ask.events.flatMap(payloadRefsOf).map((ref) => ref.sha256);
+  const refs = referredBeyond(ask.events.flatMap(payloadRefsOf), ask.payloads);
+  if (!refs.ok) return refs;
   return deps.store.commit<AppendAnswer, AppendUnleasedProblem>({
     runId: ask.runId,
     effectKeys: effectKeysOf(ask.events),
-    payloads: wanted.filter((digest) => !brought.has(digest)),
-    decide: ({ run, now, effects, missingPayloads }) => {
+    stepKeys: startedIn(ask.events),
+    payloads: refs.value,
+    decide: (context) => {
+      const { run, now, effects, steps, missingPayloads } = context;
       if (run === undefined) return fail(noRun(ask.runId));
       if (run.source === 'sdk') {
         return fail({
@@ -47,9 +51,12 @@ export async function appendUnleased(
       }
       if (run.headSeq !== ask.expectedSeq) return fail({ kind: 'moved', headSeq: run.headSeq });
       if (missingPayloads.length > 0) return fail({ kind: 'unknown-payloads', payloads: missingPayloads });
+      const bad = badReference(context);
+      if (bad !== undefined) return fail(bad);
       const refused = refusalOf(ask.events);
       if (refused !== undefined) return fail(refused);
-      const change = extend(run, effects, ask.events, { at: now, epoch: run.epoch, by: 'worker' });
+      const stamp = { at: now, epoch: run.epoch, by: 'worker' } as const;
+      const change = extend(run, effects, ask.events, stamp, { steps });
       const answer = { firstSeq: (run.headSeq + 1) as Seq, headSeq: change.run.headSeq, others: [] };
       return ok({ value: answer, change: { ...change, payloads: ask.payloads } });
     },

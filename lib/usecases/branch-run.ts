@@ -1,32 +1,25 @@
 import { type RunId, runId, type Seq, type Sha256, seq } from '@/lib/core/events/ids';
 import type { Payload, PayloadRef } from '@/lib/core/events/payload';
-import type { Edit, RunEvent, VariablePatch } from '@/lib/core/events/run-event';
-import { type Draft, extend } from '@/lib/core/journal/extend';
+import type { RunEvent } from '@/lib/core/events/run-event';
+import type { Draft } from '@/lib/core/journal/extend';
 import { inheritEvents } from '@/lib/core/journal/inherit';
 import { newRun } from '@/lib/core/journal/new-run';
 import { inForce, segmentsAt } from '@/lib/core/projections/effective-path';
-import type { RunRecord, RunState } from '@/lib/core/projections/records';
-import type { Json } from '@/lib/core/shared/canonical-json';
-import { namesIn, pointerTo } from '@/lib/core/shared/json-pointer';
+import type { RunRecord } from '@/lib/core/projections/records';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import {
-  type AcceptedPlan,
   acceptance,
-  answeredBefore,
   type CommandAnswer,
   type CommandProblem,
-  commandKey,
   type PlannedCommand,
   plannedParts,
 } from './command';
 import type { UsecaseDeps } from './deps';
-import { judgeRun } from './judge-leases';
+import { judgedRun } from './judge-leases';
 import type { LoadedPlan } from './load-plan';
 import { keptMoving, MOST_TRIES, planFor } from './order-recovery';
-import { jsonPayload, refOf } from './payload-of';
-import { noRun } from './problems';
-import { setAtPointer } from './set-at-pointer';
-import { eventPages, stateAt } from './state-at';
+import { eventPages } from './state-at';
+import { writeOrder } from './write-order';
 
 type Deps = Pick<UsecaseDeps, 'store' | 'engine' | 'hash' | 'ids' | 'leaseMs' | 'judgedFrom' | 'actor'>;
 type Ask = PlannedCommand<'fork' | 'replay'>;
@@ -42,15 +35,13 @@ export async function branchRun(
   requestDigest: Sha256,
 ): Promise<Result<CommandAnswer, CommandProblem>> {
   for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
-    const stored = await deps.store.run(parentId);
-    if (stored === undefined) return fail(noRun(parentId));
-    const parent = await judgeRun(deps, stored);
+    const judged = await judgedRun(deps, parentId);
+    if (!judged.ok) return judged;
+    const parent = judged.value;
     const loaded = await planFor(deps, parent, command);
     if (!loaded.ok) return loaded;
-    const start =
-      command.mode === 'fork' ? await forkStart(deps, parent, command.edits, loaded.value) : ok(replayStart);
-    if (!start.ok) return start;
-    const result = await accept(deps, parent, command, requestDigest, loaded.value, start.value);
+    const start = command.mode === 'fork' ? await forkStart(deps, parent, loaded.value) : replayStart;
+    const result = await accept(deps, parent, command, requestDigest, loaded.value, start);
     if (result.ok || result.problem.kind !== 'moved') return result as Result<CommandAnswer, CommandProblem>;
   }
   return fail({ kind: 'not-possible', detail: keptMoving });
@@ -62,7 +53,7 @@ interface Start {
 }
 const replayStart: Start = { drafts: [], payloads: [] };
 
-async function accept(
+function accept(
   deps: Deps,
   parent: RunRecord,
   command: Ask,
@@ -70,90 +61,45 @@ async function accept(
   loaded: LoadedPlan,
   start: Start,
 ): Promise<Result<CommandAnswer, CommandProblem | { readonly kind: 'moved' }>> {
+  const { root } = parent;
+  const { commandId } = command;
   const id = runId(deps.ids.next('run'));
-  const key = commandKey(command.commandId);
-  const { plan } = loaded;
-  const at = plan.from.seq;
-  const result = await deps.store.commit<CommandAnswer, CommandProblem | { readonly kind: 'moved' }>({
-    runId: id,
-    root: parent.root,
-    effectKeys: 'all',
-    answerKey: key,
-    decide: (context) => {
-      const before = answeredBefore(context.answer, requestDigest);
-      if (!before.ok) return before;
-      if (before.value !== undefined) return ok({ value: before.value, change: undefined });
+  const from = { runId: parent.runId, seq: loaded.plan.from.seq };
+  return writeOrder<CommandProblem | { readonly kind: 'moved' }>(
+    deps,
+    { runId: id, root, commandId, requestDigest, loaded },
+    ({ ledgerVersion, now }) => {
       // What the lineage's effects came to since the plan was made may be another plan.
-      if (context.ledgerVersion !== loaded.ledgerVersion) return fail({ kind: 'moved' });
-      const { now } = context;
-      const lineage = { runId: parent.runId, seq: at, mode: command.mode };
+      if (ledgerVersion !== loaded.ledgerVersion) return fail({ kind: 'moved' });
       const fresh = newRun({
         runId: id,
         agent: parent.state.agent,
         createdAt: now,
-        root: parent.root,
-        parent: lineage,
+        root,
+        parent: { ...from, mode: command.mode },
         source: 'sdk',
       });
-      const accepted = {
-        ...acceptance(command, deps.actor),
-        ...plannedParts(command, loaded),
-        parent: { runId: parent.runId, seq: at },
-      };
-      const queued = { kind: 'run.queued', reason: 'command', commandId: command.commandId } as const;
-      const drafts: readonly Draft[] = [accepted, ...start.drafts, queued];
-      const change = extend(
-        fresh,
-        context.effects,
-        drafts,
-        { at: now, epoch: fresh.epoch, by: 'console' },
-        { snapshotAtEnd: true },
-      );
-      const value: CommandAnswer = { commandId: command.commandId, runId: id, headSeq: change.run.headSeq };
-      const kept: AcceptedPlan = {
-        plan,
-        plannedAt: loaded.plannedAt,
-        ...(plan.machineDigest !== undefined && { machineDigest: plan.machineDigest }),
-        headSeq: change.run.headSeq,
-        ledgerVersion: context.ledgerVersion + (change.effects.length > 0 ? 1 : 0),
-      };
-      const answer = {
-        key,
-        runId: id,
-        requestDigest,
-        answer: JSON.stringify({ ...value, accepted: kept }),
-        at: now,
-      };
-      return ok({
-        value,
-        change: { ...change, payloads: [...loaded.payloads, ...start.payloads], answers: [answer] },
-      });
+      const events: readonly Draft[] = [
+        { ...acceptance(command, deps.actor), ...plannedParts(command, loaded), parent: from },
+        ...start.drafts,
+        { kind: 'run.queued', reason: 'command', commandId },
+      ];
+      const payloads = [...loaded.payloads, ...start.payloads];
+      return ok({ base: fresh, events, options: { snapshotAtEnd: true }, payloads });
     },
-  });
-  if (result.ok) deps.engine.wake(result.value.runId);
-  return result;
+  );
 }
 
-type EditProblem = Extract<CommandProblem, { readonly kind: 'edit-refused' }>;
-
 /** Copies up to the point (with edits: up to where its open visit was entered), then the edits. */
-async function forkStart(
-  deps: Deps,
-  parent: RunRecord,
-  edits: readonly Edit[],
-  { plan }: LoadedPlan,
-): Promise<Result<Start, EditProblem>> {
-  const upTo = edits.length > 0 ? plan.from.entrySeq : plan.from.seq;
-  const { state } = await stateAt(deps, parent, upTo);
+async function forkStart(deps: Deps, parent: RunRecord, { plan, edited }: LoadedPlan): Promise<Start> {
+  const upTo = plan.edits.length > 0 ? plan.from.entrySeq : plan.from.seq;
   const copies = inheritEvents(parent.runId, await pathUpTo(deps, parent, upTo), seq(2));
-  const edited = await applyEdits(deps, state, edits);
-  if (!edited.ok) return edited;
-  const { input, patch, payloads } = edited.value;
+  const { input, patch, payloads } = edited;
   const started = withInput(copies, parent, input);
-  return ok({
+  return {
     drafts: patch.length === 0 ? started : [...started, { kind: 'variables.patched', patch }],
     payloads,
-  });
+  };
 }
 
 async function pathUpTo(
@@ -193,67 +139,4 @@ function withInput(
     tags,
   };
   return [started, ...copies];
-}
-
-interface Edited {
-  readonly input: PayloadRef | undefined;
-  readonly patch: readonly VariablePatch[];
-  readonly payloads: readonly Payload[];
-}
-
-/**
- * Edits as whole new values of what they touch. A step's output is not written here: it travels with the order, and
- * the worker answers that step with it.
- */
-async function applyEdits(
-  deps: Deps,
-  state: RunState,
-  edits: readonly Edit[],
-): Promise<Result<Edited, EditProblem>> {
-  const values = new Map<string, Json>();
-  let input: Json | undefined;
-  for (const edit of edits) {
-    const [kind, ...segments] = namesIn(edit.path);
-    if (kind === 'steps') continue;
-    if (kind !== 'input' && kind !== 'variables')
-      return refusedEdit(edit, 'Only /input, /variables/… and /steps/…/result can be edited.');
-    const [name = '', ...deeper] = kind === 'variables' ? segments : ['', ...segments];
-    const recorded =
-      kind === 'input'
-        ? state.input
-        : Object.hasOwn(state.variables, name)
-          ? state.variables[name]
-          : undefined;
-    const before = kind === 'input' ? input : values.get(name);
-    const base = before ?? (deeper.length === 0 ? null : await jsonAt(deps, recorded));
-    const after = base === undefined ? undefined : setAtPointer(base, deeper, edit.value);
-    if (after === undefined) return refusedEdit(edit, 'The path leads through something that is not there.');
-    if (kind === 'input') input = after;
-    else values.set(name, after);
-  }
-  const payloads: Payload[] = [];
-  const keep = (value: Json): PayloadRef => {
-    const payload = jsonPayload(value, deps.hash);
-    payloads.push(payload);
-    return refOf(payload);
-  };
-  const patch = [...values].map(
-    ([name, value]): VariablePatch => ({
-      op: Object.hasOwn(state.variables, name) ? 'replace' : 'add',
-      path: pointerTo(name),
-      value: keep(value),
-    }),
-  );
-  return ok({ input: input === undefined ? undefined : keep(input), patch, payloads });
-}
-
-const refusedEdit = (edit: Edit, sentence: string) =>
-  fail({ kind: 'edit-refused', path: edit.path, sentence } as const);
-
-async function jsonAt(
-  deps: Pick<UsecaseDeps, 'store'>,
-  ref: PayloadRef | undefined,
-): Promise<Json | undefined> {
-  const payload = ref === undefined ? undefined : await deps.store.payloads.get(ref.sha256);
-  return payload?.codec === 'json' ? (JSON.parse(new TextDecoder().decode(payload.body)) as Json) : undefined;
 }

@@ -9,20 +9,22 @@ import {
   takeClaim,
   type WorkerOffer,
 } from '@/lib/core/journal/lease';
-import { generationsOf, isInDoubt } from '@/lib/core/projections/ledger';
-import type { EffectRecord, RunRecord, RunState } from '@/lib/core/projections/records';
+import type { PlanMode } from '@/lib/core/planner/plan';
+import { generationsOf } from '@/lib/core/projections/ledger';
+import type { RunRecord } from '@/lib/core/projections/records';
 import { canonicalJson } from '@/lib/core/shared/canonical-json';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
-import { type AcceptedPlan, commandKey } from './command';
+import { acceptedEvent, acceptedPlan } from './accepted-order';
 import type { UsecaseDeps } from './deps';
 import { onlyRow } from './heartbeat';
 import { judgeRun } from './judge-leases';
 import { newLeaseId } from './lease-id';
-import { type LoadedPlan, loadPlan, type Today } from './load-plan';
+import type { LoadedPlan, Today } from './load-plan';
 import { markSeen } from './mark-seen';
-import type { AnswerRecord, WriteContext } from './ports';
+import { changedSince } from './plan-again';
+import type { AnswerRecord, RunCursor } from './ports';
+import { refuseOrder, type Stale } from './refuse-order';
 import { tooLate } from './release-lease';
-import { stateAt } from './state-at';
 
 export interface ClaimAsk extends WorkerOffer {
   readonly claimId: string;
@@ -48,7 +50,7 @@ export type ClaimProblem = { readonly kind: 'claim-differs'; readonly detail: st
 
 /** How long a waiting claim relies on being woken: leases lapse by time, and other processes write too. */
 const LOOK_AGAIN_MS = 1_000;
-const CANDIDATES_AT_ONCE = 100;
+const CANDIDATES_AT_ONCE = 20;
 
 /**
  * Hands a claimable run to the worker, waiting up to `waitMs` for one; `undefined` where there is none. The same
@@ -115,10 +117,8 @@ async function claimOne(
   requestDigest: ReturnType<Deps['hash']>,
   signal: AbortSignal,
 ): Promise<Result<Claimed | undefined, ClaimProblem> | 'silent'> {
-  const names = [...new Set(ask.agents.map(({ name }) => name))];
-  for await (const candidate of candidates(deps, names)) {
+  for await (const candidate of candidates(deps, ask.agents)) {
     if (signal.aborted) return ok(undefined);
-    if (!names.includes(candidate.state.agent)) continue;
     // Its own lease lapsed while this poll was open: it may be frozen, so it has to ask again to be given anything.
     const { lease } = candidate;
     const lapsedSince =
@@ -138,28 +138,18 @@ async function claimOne(
   return ok(undefined);
 }
 
-/**
- * Queued runs of the worker's agents, oldest change first, then those that were hinted at. Read page by page: runs
- * that only another worker can take, however many, hide none. A hint that leads nowhere is dropped.
- */
-async function* candidates(deps: Deps, agents: readonly string[]): AsyncGenerator<RunRecord> {
-  let cursor: string | undefined;
+/** What waits for this worker, page by page: what it cannot take yet, however much, hides none. */
+async function* candidates(deps: Deps, agents: ClaimAsk['agents']): AsyncGenerator<RunRecord> {
+  let cursor: RunCursor | undefined;
   do {
-    const page = await deps.store.runs({
-      filter: { status: ['queued'], agent: agents },
-      sort: 'updated',
-      descending: false,
+    const page = await deps.store.claimable({
+      agents,
       limit: CANDIDATES_AT_ONCE,
       ...(cursor !== undefined && { cursor }),
     });
     yield* page.items;
     cursor = page.nextCursor;
   } while (cursor !== undefined);
-  for (const id of deps.engine.hinted()) {
-    const run = await deps.store.run(id);
-    if (run !== undefined && run.state.verifies.length > 0) yield run;
-    else deps.engine.settled(id);
-  }
 }
 
 /** What the claim's commit is to write, made ready outside of the run's lock. */
@@ -261,13 +251,12 @@ async function hasProbe(deps: Deps, run: RunRecord, ask: ClaimAsk): Promise<bool
   return name !== undefined && Object.hasOwn(tools, name) && tools[name]?.verify === true;
 }
 
-interface Stale {
-  /** The order that cannot be carried out as it was accepted; undefined where its event is not found. */
-  readonly stale: EventOf<'command.accepted'> | undefined;
-}
-
 /** Whether the worker may claim the run, and with what; `stale` where the order's accepted plan does not hold. */
-async function prepare(deps: Deps, run: RunRecord, ask: ClaimAsk): Promise<Prepared | Stale | undefined> {
+async function prepare(
+  deps: Deps,
+  run: RunRecord,
+  ask: ClaimAsk,
+): Promise<Prepared | { readonly stale: Stale } | undefined> {
   const now = deps.store.clock.now();
   const { queue, status } = run.state;
   const ordered = status === 'queued' && queue?.reason === 'command' ? queue.commandId : undefined;
@@ -279,80 +268,34 @@ async function prepare(deps: Deps, run: RunRecord, ask: ClaimAsk): Promise<Prepa
   };
   const claim = claimFor(run, ask, now, optionsOf(deps, options));
   if (claim === undefined) return undefined;
-  const command = claim.commandId === undefined ? undefined : await commandOf(deps, run, claim.commandId);
+  const command = claim.commandId === undefined ? undefined : await acceptedEvent(deps, run, claim.commandId);
   const common = { claim, ...(command !== undefined && { command }), ...options };
   if (claim.reason === 'verify' || queue?.reason !== 'command') return common;
-  // Without what was accepted nobody can say what may run.
-  if (accepted === undefined || command === undefined) return { stale: command };
   const ledgerVersion = await deps.store.ledgerVersion(run.root);
-  if (!(await stillHolds(deps, run, accepted, command, ask, ledgerVersion))) return { stale: command };
-  const plan = { plan: accepted.plan, plannedAt: accepted.plannedAt as EpochMs };
-  if (command.mode === 'resume' || command.mode === 'rewind') return { ...common, plan, ledgerVersion };
-  if (command.mode !== 'replay') return { ...common, plan };
-  return { ...common, plan, started: await replayStarted(deps, command, plannedMachine, ask.workerId) };
-}
-
-async function acceptedPlan(deps: Deps, id: CommandId): Promise<AcceptedPlan | undefined> {
-  const answer = await deps.store.answer(commandKey(id));
-  return answer === undefined
-    ? undefined
-    : (JSON.parse(answer.answer) as { readonly accepted?: AcceptedPlan }).accepted;
-}
-
-const COMMANDS_AT_ONCE = 1_000;
-
-/** The event of an accepted order, the newest ones first: however many came after it, it is found. */
-async function commandOf(
-  deps: Deps,
-  run: RunRecord,
-  id: CommandId,
-): Promise<EventOf<'command.accepted'> | undefined> {
-  let before = (run.headSeq + 1) as Seq;
-  for (;;) {
-    const accepted = await deps.store.events(run.runId, {
-      kinds: ['command.accepted'],
-      before,
-      limit: COMMANDS_AT_ONCE,
-      descending: true,
-    });
-    for (const event of accepted)
-      if (event.kind === 'command.accepted' && event.commandId === id) return event;
-    const last = accepted.at(-1);
-    if (last === undefined || accepted.length < COMMANDS_AT_ONCE) return undefined;
-    before = last.seq;
-  }
-}
-
-/**
- * Whether the plan is still what would be done. While neither the run nor the lineage's ledger moved since it was
- * accepted it is, being a function of them; else it is made again, from the state before the acceptance.
- */
-async function stillHolds(
-  deps: Deps,
-  run: RunRecord,
-  accepted: AcceptedPlan,
-  command: EventOf<'command.accepted'>,
-  ask: ClaimAsk,
-  ledgerVersion: number,
-): Promise<boolean> {
-  if (run.headSeq === accepted.headSeq && ledgerVersion === accepted.ledgerVersion) return true;
-  const { mode } = command;
-  if (mode !== 'resume' && mode !== 'rewind') return true;
-  const { state: head } = await stateAt(deps, run, (command.seq - 1) as Seq);
+  const mode = planModeOf(command);
+  // Without what was accepted nobody can say what may run.
+  if (accepted === undefined || command === undefined || mode === undefined)
+    return { stale: { event: command, because: 'its accepted plan is not found', ledgerVersion } };
   const today = await offered(deps, run, ask);
-  const again = await loadPlan(
-    deps,
-    run,
-    {
-      mode,
-      from: command.from ?? 'latest',
-      edits: command.edits ?? [],
-      decisions: {},
-      options: command.options ?? {},
-    },
-    { head, decisions: command.decisions ?? {}, ...(today !== undefined && { today }) },
-  );
-  return again.ok && again.value.plan.digest === accepted.plan.digest;
+  const because = await changedSince(deps, run, { event: command, mode, accepted }, today, ledgerVersion);
+  if (because !== undefined) return { stale: { event: command, because, ledgerVersion } };
+  const plan = { plan: accepted.plan, plannedAt: accepted.plannedAt as EpochMs };
+  const planned = { ...common, plan, ledgerVersion };
+  return mode === 'replay'
+    ? { ...planned, started: await replayStarted(deps, command, plannedMachine, ask.workerId) }
+    : planned;
+}
+
+function planModeOf(command: EventOf<'command.accepted'> | undefined): PlanMode | undefined {
+  switch (command?.mode) {
+    case 'resume':
+    case 'rewind':
+    case 'fork':
+    case 'replay':
+      return command.mode;
+    default:
+      return undefined;
+  }
 }
 
 async function offered(deps: Deps, run: RunRecord, ask: ClaimAsk): Promise<Today | undefined> {
@@ -381,92 +324,4 @@ async function replayStarted(
     tags,
     workerId,
   };
-}
-
-/** The order ends as refused and the run goes back to how it stood: what it was to do is no longer what would be done. */
-async function refuseOrder(
-  deps: Deps,
-  seen: RunRecord,
-  command: EventOf<'command.accepted'> | undefined,
-): Promise<void> {
-  const detail = 'What the order would do has changed since it was accepted. Look at the plan again.';
-  const before =
-    command === undefined ? undefined : (await stateAt(deps, seen, (command.seq - 1) as Seq)).state;
-  await deps.store.commit<undefined, never>({
-    runId: seen.runId,
-    effectKeys: 'all',
-    decide: ({ run, now, effects }: WriteContext) => {
-      const pending = run?.state.pending;
-      if (run === undefined || run.headSeq !== seen.headSeq) return nothing;
-      const commandId = (pending?.commandId ?? run.state.queue?.commandId) as CommandId | undefined;
-      const ended = { kind: 'command.ended', outcome: 'refused', detail } as const;
-      const events: readonly NewEvent[] = [
-        ...(commandId === undefined ? [] : [{ ...ended, commandId }]),
-        // A rewind has moved the run already: where it stands now, nobody ever held it.
-        before === undefined || command?.mode === 'rewind'
-          ? handedOver
-          : asItStood(before, run, effects, now),
-      ];
-      const change = extend(run, effects, events, { at: now, epoch: run.epoch, by: 'console' });
-      return ok({ value: undefined, change: { ...change, payloads: [] } });
-    },
-  });
-}
-
-const handedOver: NewEvent = { kind: 'run.interrupted', cause: 'hand-over' };
-
-/** The event that gives a run back the status that it had before the order was accepted, as far as that is still true. */
-function asItStood(
-  before: RunState,
-  { state }: RunRecord,
-  effects: readonly EffectRecord[],
-  now: EpochMs,
-): NewEvent {
-  switch (before.status) {
-    case 'failed': {
-      if (before.failure === undefined) return handedOver;
-      const { cause, error, stepKey } = before.failure;
-      const failed = { kind: 'run.failed', cause: cause as EventOf<'run.failed'>['cause'], error } as const;
-      return stepKey === undefined ? failed : { ...failed, stepKey };
-    }
-    case 'waiting': {
-      const on = before.waitingOn.filter((one) => isStillWaitedFor(one, state, effects, now));
-      return on.length === 0 ? handedOver : { kind: 'run.waiting', on };
-    }
-    case 'paused':
-      return {
-        kind: 'run.paused',
-        ...(before.pausedBefore !== undefined && { before: before.pausedBefore }),
-      };
-    case 'interrupted': {
-      const { cause, workerId } = before.interruption ?? {};
-      return {
-        kind: 'run.interrupted',
-        cause: cause === 'lease-lapsed' || cause === 'recorded' ? cause : 'hand-over',
-        ...(workerId !== undefined && { workerId }),
-      };
-    }
-    default:
-      return handedOver;
-  }
-}
-
-function isStillWaitedFor(
-  on: RunState['waitingOn'][number],
-  state: RunState,
-  effects: readonly EffectRecord[],
-  now: EpochMs,
-): boolean {
-  switch (on.for) {
-    case 'in-doubt': {
-      const effect = generationsOf(effects, on.stepKey).at(-1);
-      return effect !== undefined && isInDoubt(effect, now);
-    }
-    case 'question':
-      return Object.values(state.questions).some(
-        (question) => question.stepKey === on.stepKey && question.status === 'open',
-      );
-    default:
-      return true;
-  }
 }

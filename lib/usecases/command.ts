@@ -61,12 +61,18 @@ export interface AcceptedPlan {
   readonly ledgerVersion: number;
 }
 
+/** Another order was given under this id. */
+export interface CommandDiffers {
+  readonly kind: 'command-differs';
+  readonly detail: string;
+}
+
 export type CommandProblem =
   | NotFound
   | Mirror
   | HeldBy
   | PlanProblem
-  | { readonly kind: 'command-differs'; readonly detail: string }
+  | CommandDiffers
   | { readonly kind: 'stale-plan'; readonly plan: LoadedPlan }
   /** The plan stands, but has obstacles. */
   | { readonly kind: 'blocked'; readonly detail: string; readonly plan: LoadedPlan }
@@ -98,7 +104,7 @@ export function commandDigest(deps: Pick<UsecaseDeps, 'hash'>, runId: RunId, com
 export function answeredBefore(
   answer: AnswerRecord | undefined,
   requestDigest: Sha256,
-): Result<CommandAnswer | undefined, Extract<CommandProblem, { readonly kind: 'command-differs' }>> {
+): Result<CommandAnswer | undefined, CommandDiffers> {
   if (answer === undefined) return ok(undefined);
   if (answer.requestDigest !== requestDigest) {
     return fail({

@@ -15,7 +15,8 @@ import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
 import { newLeaseId } from './lease-id';
 import { jsonPayload, refOf } from './payload-of';
-import type { UnknownPayloads } from './problems';
+import type { BadPayload, UnknownPayloads } from './problems';
+import { badReference } from './references';
 
 export interface CreateRunAsk {
   readonly runId: RunId | undefined;
@@ -42,6 +43,7 @@ export interface RunCreation {
 
 export type CreateRunProblem =
   | UnknownPayloads
+  | BadPayload
   | { readonly kind: 'unknown-machine'; readonly machines: readonly MachineDigest[] }
   | { readonly kind: 'exists'; readonly detail: string };
 
@@ -65,8 +67,9 @@ export async function createRun(
   return deps.store.commit<RunCreation, CreateRunProblem>({
     runId: id,
     answerKey: key,
-    payloads: input === undefined || inline !== undefined ? [] : [input.sha256],
-    decide: ({ now, run, answer, missingPayloads }) => {
+    payloads: input === undefined || inline !== undefined ? [] : [input],
+    decide: (context) => {
+      const { now, run, answer, missingPayloads } = context;
       if (answer !== undefined && answer.requestDigest === requestDigest) {
         return ok({
           value: { answer: JSON.parse(answer.answer) as CreatedRun, created: false },
@@ -75,6 +78,8 @@ export async function createRun(
       }
       if (run !== undefined) return fail({ kind: 'exists', detail: `There is a run ${id} already.` });
       if (missingPayloads.length > 0) return fail({ kind: 'unknown-payloads', payloads: missingPayloads });
+      const bad = badReference(context);
+      if (bad !== undefined) return fail(bad);
       const first = epoch(1);
       const held = {
         ...newRun({ runId: id, agent: ask.agent, createdAt: now }),

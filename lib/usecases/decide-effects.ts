@@ -1,24 +1,17 @@
 import type { CommandId, EpochMs, RunId, Seq, Sha256, StepKey } from '@/lib/core/events/ids';
 import type { Payload } from '@/lib/core/events/payload';
 import type { Decision, NewEvent } from '@/lib/core/events/run-event';
-import { extend } from '@/lib/core/journal/extend';
 import { liveLease } from '@/lib/core/journal/lease';
-import { generationsOf, isInDoubt } from '@/lib/core/projections/ledger';
+import { generationsOf, isInDoubt, isResultUnknown } from '@/lib/core/projections/ledger';
 import type { EffectRecord, RunRecord } from '@/lib/core/projections/records';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import { closeEpoch } from './close-epoch';
-import {
-  acceptance,
-  answeredBefore,
-  type CommandAnswer,
-  type CommandOf,
-  type CommandProblem,
-  commandKey,
-} from './command';
+import { acceptance, type CommandAnswer, type CommandOf, type CommandProblem } from './command';
+import { deciderOf } from './decider-of';
 import type { UsecaseDeps } from './deps';
-import { judgeRun } from './judge-leases';
+import { judgedRun, judgeRun } from './judge-leases';
 import { takeDecisions } from './load-plan';
-import { mirrorOf, noRun } from './problems';
+import { orderedRun, writeOrder } from './write-order';
 
 type Deps = Pick<UsecaseDeps, 'store' | 'engine' | 'hash' | 'judgedFrom' | 'actor'>;
 
@@ -32,9 +25,9 @@ export async function decideEffects(
   command: CommandOf<'decide'>,
   requestDigest: Sha256,
 ): Promise<Result<CommandAnswer, CommandProblem>> {
-  const stored = await deps.store.run(runId);
-  if (stored === undefined) return fail(noRun(runId));
-  const run = await judgeRun(deps, stored);
+  const judged = await judgedRun(deps, runId);
+  if (!judged.ok) return judged;
+  const run = judged.value;
   const { decisions, payloads } = takeDecisions(command.decisions, deps.hash);
   if (Object.keys(decisions).length === 0)
     return fail({ kind: 'not-possible', detail: 'The order names no decision.' });
@@ -85,64 +78,40 @@ async function decideIn(
   payloads: readonly Payload[],
   requestDigest: Sha256,
 ): Promise<Result<CommandAnswer, CommandProblem>> {
-  const key = commandKey(command.commandId);
-  const decidedBy = new Map<string, string>();
-  for (const event of await deps.store.events(owner, { limit: 10_000, kinds: ['effect.decided'] })) {
-    if (event.kind === 'effect.decided')
-      decidedBy.set(`${event.stepKey} ${event.decision.intentSeq}`, event.actor);
-  }
-  const result = await deps.store.commit<CommandAnswer, CommandProblem>({
-    runId: owner,
-    effectKeys: 'all',
-    answerKey: key,
-    decide: (context) => {
-      const { run, now } = context;
-      const before = answeredBefore(context.answer, requestDigest);
-      if (!before.ok) return before;
-      if (before.value !== undefined) return ok({ value: before.value, change: undefined });
-      if (run === undefined) return fail(noRun(owner));
-      if (run.home === 'mirror') return fail(mirrorOf(owner));
+  const { commandId } = command;
+  const result = await writeOrder<CommandProblem>(
+    deps,
+    { runId: owner, commandId, requestDigest },
+    (context) => {
+      const found = orderedRun(context, owner);
+      if (!found.ok) return found;
+      const run = found.value;
       let closes = false;
       for (const [stepKey, decision] of Object.entries(decisions)) {
         const effect = generationsOf(context.effects, stepKey as StepKey).at(-1);
-        const refusal = refusalOf(
-          effect,
-          stepKey,
-          decision,
-          now,
-          decidedBy.get(`${stepKey} ${decision.intentSeq}`),
-        );
+        const refusal = refusalOf(effect, stepKey, decision, context.now);
         if (refusal !== undefined) return fail(refusal);
-        if (effect !== undefined && mayStillReport(run, effect)) closes = true;
+        if (effect?.status !== 'confirmed' && effect !== undefined && mayStillReport(run, effect))
+          closes = true;
       }
-      // What its worker did not report may still be under way: its epoch ends here, so that it can report nothing else.
-      const base = closes ? closeEpoch(run) : run;
       const events: readonly NewEvent[] = [
         acceptance(command, deps.actor),
         ...Object.entries(decisions).map(([stepKey, decision]) =>
           decided(command, stepKey, decision, deps.actor),
         ),
-        { kind: 'command.ended', commandId: command.commandId, outcome: 'done' },
-        ...needlessVerifies(run, decisions, now, deps.judgedFrom),
+        { kind: 'command.ended', commandId, outcome: 'done' },
+        ...needlessVerifies(run, decisions, context.now, deps.judgedFrom),
       ];
-      const change = extend(base, context.effects, events, { at: now, epoch: base.epoch, by: 'console' });
-      const value: CommandAnswer = {
-        commandId: command.commandId,
-        runId: owner,
-        headSeq: change.run.headSeq,
-      };
-      return ok({
-        value,
-        change: {
-          ...change,
-          payloads,
-          answers: [{ key, runId: owner, requestDigest, answer: JSON.stringify(value), at: now }],
-        },
-      });
+      // What its worker did not report may still be under way: its epoch ends here, so that it can report nothing else.
+      return ok({ base: closes ? closeEpoch(run) : run, events, payloads });
     },
-  });
-  if (result.ok) deps.engine.wake(owner);
-  return result;
+  );
+  if (result.ok || result.problem.kind !== 'not-in-doubt') return result;
+  const { stepKey } = result.problem;
+  const by = await deciderOf(deps, owner, stepKey, decisions[stepKey]?.intentSeq);
+  return by === undefined
+    ? result
+    : fail({ kind: 'already-answered', by, detail: `${by} decided ${stepKey} already.` });
 }
 
 const decided = (
@@ -185,8 +154,7 @@ function refusalOf(
   effect: EffectRecord | undefined,
   stepKey: string,
   decision: Decision,
-  now: Parameters<typeof isInDoubt>[1],
-  decidedBy: string | undefined,
+  now: EpochMs,
 ): CommandProblem | undefined {
   if (effect === undefined)
     return { kind: 'not-in-doubt', stepKey, detail: `No effect is recorded for ${stepKey}.` };
@@ -196,13 +164,17 @@ function refusalOf(
       kind: 'intent-changed',
       stepKey,
       intentSeq,
-      detail: `${stepKey} was tried again since; the decision was for another attempt.`,
+      detail:
+        decision.intentSeq < effect.intentSeq
+          ? `${stepKey} was sent again since, at seq ${intentSeq}; the decision is for the attempt at seq ${decision.intentSeq}.`
+          : `${stepKey} has no attempt at seq ${decision.intentSeq}; its newest is at seq ${intentSeq}.`,
     };
   }
-  if (!isInDoubt(effect, now)) {
-    return decidedBy === undefined
-      ? { kind: 'not-in-doubt', stepKey, detail: `Whether ${stepKey} happened is known: ${effect.status}.` }
-      : { kind: 'already-answered', by: decidedBy, detail: `${decidedBy} decided ${stepKey} already.` };
+  // That it happened may be known without what it answered: that much a person can still say.
+  const asksResult = isResultUnknown(effect) && decision.outcome === 'happened';
+  if (!isInDoubt(effect, now) && !asksResult) {
+    const detail = `Whether ${stepKey} happened is known: ${effect.status}.`;
+    return { kind: 'not-in-doubt', stepKey, detail };
   }
   if (decision.outcome === 'happened' && decision.result === undefined)
     return { kind: 'not-possible', detail: needsResult };

@@ -52,11 +52,10 @@ async function* partsOf(
     after = assertDefined(page.at(-1), `the journal of ${run.runId} reaches its head`).seq;
     for (const refs of groups(newRefs(page, given))) {
       const found = await store.payloads.many(refs.map((ref) => ref.sha256));
-      for (const ref of refs) {
-        yield {
-          kind: 'payload',
-          payload: assertDefined(found.get(ref.sha256), `payload ${ref.sha256} is stored`),
-        };
+      for (const { sha256, codec } of refs) {
+        // As what it was first stored here is no part of the run.
+        const payload = { ...assertDefined(found.get(sha256), `payload ${sha256} is stored`), codec };
+        yield { kind: 'payload', payload };
       }
     }
     for (const event of page) yield { kind: 'event', event };

@@ -12,7 +12,7 @@ import type { Machine } from '@/lib/core/machine/machine';
 import { foldRun } from '@/lib/core/projections/run-state';
 import { assertDefined } from '@/lib/core/shared/assert';
 import { importers } from '@/lib/ingest/registry';
-import { exportBlocks } from '@/lib/server/present/export-file';
+import { exportPieces } from '@/lib/server/present/export-file';
 import { openStore } from '@/lib/stores/prisma/open-store';
 import { describeOnPostgres, sqliteDatabase, type TestDatabase } from '@/lib/testing/databases';
 import { mutations } from '@/lib/testing/importer-contract';
@@ -301,7 +301,7 @@ async function exported(store: Store, id: RunId): Promise<Buffer> {
   const run = await exportRun({ store, hash }, { runId: id });
   if (!run.ok) throw new Error(run.problem.detail);
   const blocks: Uint8Array[] = [];
-  for await (const block of exportBlocks(run.value.parts, hash)) blocks.push(block);
+  for await (const block of exportPieces(run.value.parts)) blocks.push(block);
   return Buffer.concat(blocks);
 }
 
@@ -321,7 +321,7 @@ async function everythingOf(store: Store, id: RunId) {
   return {
     events,
     state: run.state,
-    lineage: [run.root, run.parent, run.source, run.createdAt, run.headSeq, run.epoch, run.inDoubt],
+    lineage: [run.root, run.parent, run.source, run.createdAt, run.headSeq, run.epoch, run.unsettled],
     steps: await store.steps(id),
     checkpoints: await store.checkpoints(id),
     questions: await store.questions(id),

@@ -1,10 +1,10 @@
 import type { RunId, Seq, Sha256 } from '@/lib/core/events/ids';
-import type { Payload, PayloadRef } from '@/lib/core/events/payload';
+import type { PayloadRef } from '@/lib/core/events/payload';
 import { diffStates, type StateChange } from '@/lib/core/projections/diff';
 import type { RunState } from '@/lib/core/projections/records';
-import type { Json } from '@/lib/core/shared/canonical-json';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
+import { jsonOf } from './payload-of';
 import { type NotFound, noRun } from './problems';
 import { clampToHead, stateAt } from './state-at';
 
@@ -25,7 +25,7 @@ export async function getDiff(
     stateAt(deps, run, clampToHead(run, ask.to)),
   ]);
   const values = await deps.store.payloads.many(differing(left.state, right.state));
-  const changes = diffStates(left.state, right.state, (ref) => jsonOf(values.get(ref.sha256)));
+  const changes = diffStates(left.state, right.state, (ref) => jsonOf(ref, values.get(ref.sha256)));
   return ok({ from: left.state.seq, to: right.state.seq, changes });
 }
 
@@ -44,6 +44,3 @@ function differing(left: RunState, right: RunState): readonly Sha256[] {
 
 const own = (state: RunState, name: string): PayloadRef | undefined =>
   Object.hasOwn(state.variables, name) ? state.variables[name] : undefined;
-
-const jsonOf = (payload: Payload | undefined): Json | undefined =>
-  payload?.codec === 'json' ? (JSON.parse(new TextDecoder().decode(payload.body)) as Json) : undefined;

@@ -1,20 +1,23 @@
 import type { RunId, Seq } from '@/lib/core/events/ids';
-import { statusNow } from '@/lib/core/projections/run-state';
+import type { Phase } from '@/lib/core/projections/records';
+import { phaseOf, statusNow } from '@/lib/core/projections/run-status';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
+import { doubtsIn } from './doubts';
 import { type NotFound, noRun } from './problems';
 import { clampToHead, type FoldedState, stateAt } from './state-at';
 
-/** State at a seq; at the head its status is judged by the clock, as everywhere. */
+/** State at a seq; at the head its status and its doubts are judged by the clock, as everywhere. */
 export async function getState(
   deps: Pick<UsecaseDeps, 'store' | 'judgedFrom'>,
   ask: { readonly runId: RunId; readonly at: Seq | undefined },
-): Promise<Result<FoldedState & { readonly runId: RunId }, NotFound>> {
+): Promise<Result<FoldedState & { readonly runId: RunId; readonly phase: Phase }, NotFound>> {
   const run = await deps.store.run(ask.runId);
   if (run === undefined) return fail(noRun(ask.runId));
   const folded = await stateAt(deps, run, clampToHead(run, ask.at));
-  const { state } = folded;
-  const status =
-    state.seq === run.headSeq ? statusNow(run, deps.store.clock.now(), deps.judgedFrom) : state.status;
-  return ok({ ...folded, state: { ...state, status }, runId: ask.runId });
+  if (folded.state.seq !== run.headSeq)
+    return ok({ ...folded, phase: phaseOf(folded.state), runId: ask.runId });
+  const now = deps.store.clock.now();
+  const state = { ...folded.state, status: statusNow(run, now, deps.judgedFrom) };
+  return ok({ ...folded, state, phase: phaseOf(state, await doubtsIn(deps, run, now)), runId: ask.runId });
 }

@@ -1,6 +1,6 @@
 import type { RunId } from '@/lib/core/events/ids';
 import { assertNever } from '@/lib/core/shared/assert';
-import { fail, ok, type Result } from '@/lib/core/shared/result';
+import { ok, type Result } from '@/lib/core/shared/result';
 import { answerQuestion } from './answer-question';
 import { branchRun } from './branch-run';
 import {
@@ -15,7 +15,6 @@ import { decideEffects } from './decide-effects';
 import type { UsecaseDeps } from './deps';
 import { orderRecovery } from './order-recovery';
 import { orderVerify } from './order-verify';
-import { noRun } from './problems';
 import { stopRun } from './stop-run';
 
 /** An operator's order. The same `commandId` again gives the first answer, whatever has happened since. */
@@ -28,8 +27,6 @@ export async function giveCommand(
   const before = answeredBefore(await deps.store.answer(commandKey(command.commandId)), digest);
   if (!before.ok) return before;
   if (before.value !== undefined) return ok(before.value);
-  const run = await deps.store.run(runId);
-  if (run === undefined) return fail(noRun(runId));
   switch (command.mode) {
     case 'resume':
     case 'rewind':

@@ -1,10 +1,17 @@
-import type { EpochMs, RunId, Seq, Sha256, StepKey } from '@/lib/core/events/ids';
+import { type EpochMs, type RunId, type Seq, type Sha256, type StepKey, seq } from '@/lib/core/events/ids';
 import type { Hash, Payload } from '@/lib/core/events/payload';
 import { payloadRefsOf } from '@/lib/core/events/payload-refs';
-import type { RunEvent } from '@/lib/core/events/run-event';
+import type { EventOf, RunEvent } from '@/lib/core/events/run-event';
 import { type Draft, type Extension, extend } from '@/lib/core/journal/extend';
 import { newRun } from '@/lib/core/journal/new-run';
-import { effectKeysOf, ledgerOf, putInLedger } from '@/lib/core/projections/ledger';
+import {
+  decidedOn,
+  effectKeysOf,
+  isUnsettled,
+  ledgerChanges,
+  ledgerOf,
+  putInLedger,
+} from '@/lib/core/projections/ledger';
 import type {
   CheckpointRecord,
   EffectRecord,
@@ -14,7 +21,8 @@ import type {
   RunStatus,
   StepRecord,
 } from '@/lib/core/projections/records';
-import { emptyState, foldRun, statusNow } from '@/lib/core/projections/run-state';
+import { emptyState, foldRun } from '@/lib/core/projections/run-state';
+import { statusNow } from '@/lib/core/projections/run-status';
 import { assertDefined } from '@/lib/core/shared/assert';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
@@ -30,6 +38,7 @@ import type {
   ImportWarning,
   SnapshotRecord,
 } from './ports';
+import { eventPages } from './state-at';
 
 export interface UploadedRun {
   readonly runId: RunId;
@@ -94,6 +103,10 @@ export async function importTraces(
   deps: ImportTracesDeps,
   ask: { readonly bytes: Uint8Array; readonly contentType: string; readonly format?: string },
 ): Promise<Result<Upload, ImportTracesProblem>> {
+  if (ask.bytes.byteLength === 0) {
+    const empty = { path: 'body', message: 'the body is empty' };
+    return fail({ kind: 'malformed', detail: 'The body is empty.', errors: [empty] });
+  }
   const importer = importerFor(deps.importers, ask);
   if (!importer.ok) return importer;
   const decode = deps.decode ?? decodeHere(deps.hash);
@@ -194,7 +207,7 @@ async function storeRuns(
     if (run.machine !== undefined) await deps.store.machines.put(run.machine.digest, run.machine.machine);
 
   const growing = [...plans.values()].filter(({ joined }) => joined.fresh.length > 0);
-  const written = await write(deps, growing, plans);
+  const written = await write(deps, growing, plans, warnings);
   if (!written.ok) return written;
   const runs: UploadedRun[] = [];
   for (const plan of plans.values()) {
@@ -230,20 +243,30 @@ async function write(
   deps: ImportTracesDeps,
   growing: readonly Plan[],
   plans: ReadonlyMap<RunId, Plan>,
+  warnings: ImportWarning[],
 ): Promise<Result<Written, ImportTracesProblem | Moved>> {
   const [first, ...rest] = growing;
   if (first === undefined) return ok(new Map());
   const ledgerVersion = await deps.store.ledgerVersion(first.run.root);
   const changes = new Map<RunId, Change>();
   // Rows of one lineage see each other's effects.
-  const ledgers = new Map<RunId, Map<StepKey, readonly EffectRecord[]>>();
+  const lineages = new Map<RunId, Lineage>();
   for (const plan of growing) {
     const { root } = plan.run;
-    const ledger = ledgers.get(root) ?? ledgerOf(await deps.store.effects(root));
-    ledgers.set(root, ledger);
-    const change = await changeOf(plan, ledger, deps.store.clock.now(), plans);
+    const lineage = lineages.get(root) ?? (await lineageOf(deps, root));
+    lineages.set(root, lineage);
+    const change = await changeOf(plan, lineage, deps.store.clock.now(), plans);
     if (!change.ok) return change;
     changes.set(plan.run.runId, change.value);
+    warnings.push(...withoutEffect(change.value.events, lineage));
+  }
+  for (const [root, lineage] of lineages) {
+    const last = growing.findLast((plan) => plan.run.root === root);
+    const change = last && changes.get(last.run.runId);
+    if (change === undefined) continue;
+    const settled = await decidedBefore(deps, lineage, [...changes.values()]);
+    if (settled.length > 0)
+      changes.set(change.run.runId, { ...change, effects: [...change.effects, ...settled] });
   }
   const changed = (plan: Plan) =>
     assertDefined(changes.get(plan.run.runId), 'every growing run was extended');
@@ -265,12 +288,78 @@ async function write(
   });
 }
 
+/** What is stored of a lineage, and its ledger, which goes on with what is imported. */
+interface Lineage {
+  readonly members: readonly RunRecord[];
+  readonly ledger: Map<StepKey, readonly EffectRecord[]>;
+  /** Its effects are decided here, in its own journal: no file settles them (promise 2). */
+  readonly isOurs: (id: RunId) => boolean;
+}
+
+async function lineageOf({ store }: ImportTracesDeps, root: RunId): Promise<Lineage> {
+  const members = await store.lineage(root);
+  const ours = new Set(members.filter(({ home }) => home === 'here').map(({ runId }) => runId));
+  return { members, ledger: ledgerOf(await store.effects(root)), isOurs: (id) => ours.has(id) };
+}
+
+type Decided = EventOf<'effect.decided'>;
+
+/** Decisions of the file that change nothing here, by name. */
+const withoutEffect = (events: readonly RunEvent[], { ledger, isOurs }: Lineage): readonly ImportWarning[] =>
+  decisionsIn(events).flatMap(({ runId, seq, stepKey, decision }) => {
+    const owner = decidedOn(ledger, runId, stepKey, decision.intentSeq)?.runId;
+    return owner !== undefined && isOurs(owner)
+      ? [
+          {
+            path: `run ${runId}, seq ${seq}`,
+            message: `decides ${stepKey} of run ${owner}, which has its home here: that changes nothing, decide it on run ${owner}`,
+          },
+        ]
+      : [];
+  });
+
+const decisionsIn = (events: readonly RunEvent[]): readonly Decided[] =>
+  events.filter(
+    (event): event is Decided => event.kind === 'effect.decided' && event.inherited === undefined,
+  );
+
+/**
+ * Rows of copies that another copy of the lineage decides on: its file may have come before that of the run which owns
+ * the effect, and found nothing to decide then. So the order of uploads does not matter.
+ */
+async function decidedBefore(
+  { store }: ImportTracesDeps,
+  { members, ledger, isOurs }: Lineage,
+  changes: readonly Change[],
+): Promise<readonly EffectRecord[]> {
+  if (![...ledger.values()].flat().some(isUnsettled)) return [];
+  const decisions = changes.flatMap(({ events }) => decisionsIn(events));
+  for (const { runId, headSeq, home } of members) {
+    if (home === 'here') continue;
+    for await (const page of eventPages(store, runId, seq(0), headSeq, ['effect.decided']))
+      decisions.push(...decisionsIn(page));
+  }
+  decisions.sort(
+    (a, b) => a.at - b.at || (a.runId < b.runId ? -1 : 1) * Number(a.runId !== b.runId) || a.seq - b.seq,
+  );
+  const settled: EffectRecord[] = [];
+  for (const event of decisions) {
+    const row = decidedOn(ledger, event.runId, event.stepKey, event.decision.intentSeq);
+    if (row === undefined || !isUnsettled(row) || row.runId === event.runId) continue;
+    for (const after of ledgerChanges(ledger, row.root, event, emptyState(), isOurs)) {
+      putInLedger(ledger, after);
+      settled.push(after);
+    }
+  }
+  return settled;
+}
+
 const DRAFTS_AT_ONCE = 250;
 
 /** The change that appends a plan's fresh events; `ledger` goes on with it. A journal that cannot be folded is the file's fault, not ours. */
 async function changeOf(
   plan: Plan,
-  ledger: Map<StepKey, readonly EffectRecord[]>,
+  { ledger, isOurs }: Lineage,
   now: EpochMs,
   plans: ReadonlyMap<RunId, Plan>,
 ): Promise<Result<Change, ImportTracesProblem>> {
@@ -312,7 +401,7 @@ async function changeOf(
         rows.flat(),
         together,
         { at: now, epoch: run.epoch, by: 'worker' },
-        { snapshotAtEnd: end === fresh.length, asRecorded: run.growth === 'exact', stateAt },
+        { snapshotAtEnd: end === fresh.length, asRecorded: run.growth === 'exact', stateAt, isOurs },
       );
     } catch (error) {
       const message = `the journal contradicts itself: ${error instanceof Error ? error.message : String(error)}`;

@@ -1,9 +1,8 @@
 import type { Sha256 } from '@/lib/core/events/ids';
-import type { Codec, Hash, Payload } from '@/lib/core/events/payload';
+import { type Codec, type Hash, misread, type Payload } from '@/lib/core/events/payload';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import { payloadOf } from './payload-of';
 import type { BadPayload } from './problems';
-import { misread } from './put-payload';
 
 /** A payload as it travels in a request, its bytes unpacked. */
 export interface InlinePayload {

@@ -1,6 +1,12 @@
 import { type RunId, type Seq, seq } from '@/lib/core/events/ids';
 import type { EventKind, RunEvent } from '@/lib/core/events/run-event';
-import { ledgerChanges, ledgerOf, putInLedger } from '@/lib/core/projections/ledger';
+import {
+  effectStatusNow,
+  isUnsettled,
+  ledgerChanges,
+  ledgerOf,
+  putInLedger,
+} from '@/lib/core/projections/ledger';
 import type { EffectRecord, RunRecord } from '@/lib/core/projections/records';
 import { emptyState } from '@/lib/core/projections/run-state';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
@@ -9,7 +15,7 @@ import { type NotFound, noRun } from './problems';
 import { eventPages, stateAt } from './state-at';
 
 /**
- * The lineage's effect ledger, every generation, oldest intent first. With `at` (before the head): the effects of this
+ * The lineage's effect ledger, every generation, oldest intent first, its status judged by the clock. With `at` (before the head): the effects of this
  * run alone, as the ledger stood then, since a seq does not order what other runs did.
  */
 export async function listEffects(
@@ -20,9 +26,15 @@ export async function listEffects(
   if (run === undefined) return fail(noRun(ask.runId));
   const rows =
     ask.at === undefined || ask.at >= run.headSeq
-      ? await deps.store.effects(run.root)
+      ? await ledgerNow(deps, run)
       : await ledgerAt(deps, run, ask.at);
   return ok([...rows].sort((a, b) => a.firstIntentAt - b.firstIntentAt || a.intentSeq - b.intentSeq));
+}
+
+async function ledgerNow(deps: Pick<UsecaseDeps, 'store'>, run: RunRecord): Promise<readonly EffectRecord[]> {
+  const now = deps.store.clock.now();
+  const rows = await deps.store.effects(run.root);
+  return rows.map((row) => ({ ...row, status: effectStatusNow(row, now) }));
 }
 
 /** What changes the ledger without being bound to one call's end. */
@@ -53,7 +65,7 @@ async function ledgerAt(
   events.sort((a, b) => a.seq - b.seq);
   const ledger = ledgerOf([]);
   for (const event of events) {
-    const needsState = movesOpenEffects(event) && [...ledger.values()].flat().some(isOpen);
+    const needsState = movesOpenEffects(event) && [...ledger.values()].flat().some(isUnsettled);
     const before = needsState
       ? (await stateAt(deps, run, seq(event.seq - 1))).state
       : emptyState(run.state.agent);
@@ -86,5 +98,3 @@ const movesOpenEffects = (event: RunEvent): boolean =>
   event.kind === 'run.failed' ||
   event.kind === 'run.cancelled' ||
   event.kind === 'run.resumed';
-
-const isOpen = (row: EffectRecord): boolean => row.status === 'intended' || row.status === 'in-doubt';

@@ -5,7 +5,7 @@ import type { UsecaseDeps } from './deps';
 import type { EventRange, Page } from './ports';
 import { type NotFound, noRun } from './problems';
 
-/** A stretch of the journal. `nextCursor` is the last seq given, for `after` (or `before`, where newest come first). */
+/** A stretch of the journal. `total` counts all of it, whatever the range asks for; `nextCursor` is the last seq given, for `after` (or `before`, where newest come first). */
 export async function listEvents(
   deps: Pick<UsecaseDeps, 'store'>,
   ask: { readonly runId: RunId; readonly range: EventRange },

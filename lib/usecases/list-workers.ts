@@ -14,10 +14,16 @@ export interface WorkerView {
 /** A worker is live while it was heard of within two lease lengths, at least this long: it marks itself every 2 s. */
 const LEAST_LIVE_MS = 10_000;
 
-export const isLive = (worker: WorkerRecord, now: EpochMs, leaseMs: number): boolean =>
-  now - worker.seenAt <= Math.max(LEAST_LIVE_MS, 2 * leaseMs);
+const liveSince = (now: EpochMs, leaseMs: number): EpochMs =>
+  (now - Math.max(LEAST_LIVE_MS, 2 * leaseMs)) as EpochMs;
 
-/** Workers heard of, newest first. */
+/** Workers that are live at `now`, heard of most lately first. */
+export const liveWorkers = (
+  deps: Pick<UsecaseDeps, 'store' | 'leaseMs'>,
+  now: EpochMs,
+): Promise<readonly WorkerRecord[]> => deps.store.workers.list(liveSince(now, deps.leaseMs));
+
+/** Workers heard of in the last 30 days, newest first. */
 export async function listWorkers(
   deps: Pick<UsecaseDeps, 'store' | 'leaseMs' | 'judgedFrom'>,
 ): Promise<Result<readonly WorkerView[], never>> {
@@ -25,10 +31,10 @@ export async function listWorkers(
   const held = await deps.store.heldRuns();
   const views = (await deps.store.workers.list()).map((worker) => ({
     worker,
-    live: isLive(worker, now, deps.leaseMs),
+    live: worker.seenAt >= liveSince(now, deps.leaseMs),
     runs: held.flatMap((run) =>
       liveLease(run, now, deps.judgedFrom)?.workerId === worker.workerId ? [run.runId] : [],
     ),
   }));
-  return ok(views.sort((a, b) => b.worker.seenAt - a.worker.seenAt));
+  return ok(views);
 }

@@ -4,12 +4,14 @@ import type { Decision, Edit, PlanFrom, PlanOptions } from '@/lib/core/events/ru
 import type { Machine } from '@/lib/core/machine/machine';
 import type { Plan, PlanMode } from '@/lib/core/planner/plan';
 import { type PlanProblem, planRun, resolvePoint } from '@/lib/core/planner/plan-run';
-import type { RunRecord, RunState } from '@/lib/core/projections/records';
-import { statusNow } from '@/lib/core/projections/run-state';
+import { inForce, segmentsAt } from '@/lib/core/projections/effective-path';
+import type { RunRecord, RunState, StepRecord } from '@/lib/core/projections/records';
+import { statusNow } from '@/lib/core/projections/run-status';
 import type { Json } from '@/lib/core/shared/canonical-json';
-import { fail, ok, type Result } from '@/lib/core/shared/result';
+import { ok, type Result } from '@/lib/core/shared/result';
+import { applyEdits, type Edited, noEdits } from './apply-edits';
 import type { UsecaseDeps } from './deps';
-import { isLive } from './list-workers';
+import { liveWorkers } from './list-workers';
 import { jsonPayload, refOf } from './payload-of';
 import { stateAt } from './state-at';
 
@@ -33,6 +35,7 @@ export interface LoadedPlan {
   readonly decisions: Readonly<Record<string, Decision>>;
   /** Results that the decisions bring. */
   readonly payloads: readonly Payload[];
+  readonly edited: Edited;
 }
 
 export type { PlanProblem };
@@ -45,8 +48,8 @@ export interface Today {
 }
 
 /**
- * Reads what `planRun` needs and makes the plan. Given at a claim: the state before the order was accepted, the machine
- * of the worker that asks, and the order's decisions, whose results are stored already.
+ * Reads what `planRun` needs and makes the plan. Given at a claim: the state when the plan was made, the machine of the
+ * worker that asks, and the order's decisions, whose results are stored already.
  */
 export async function loadPlan(
   deps: Pick<UsecaseDeps, 'store' | 'hash' | 'leaseMs' | 'judgedFrom'>,
@@ -59,14 +62,15 @@ export async function loadPlan(
   } = {},
 ): Promise<Result<LoadedPlan, PlanProblem>> {
   const ledgerVersion = await deps.store.ledgerVersion(run.root);
-  const [steps, checkpoints, effects, machine, today] = await Promise.all([
+  const head = given.head ?? run.state;
+  const [rows, checkpoints, effects, machine, today] = await Promise.all([
     deps.store.steps(run.runId),
     deps.store.checkpoints(run.runId),
     deps.store.effects(run.root),
-    run.state.machineDigest === undefined ? undefined : deps.store.machines.get(run.state.machineDigest),
+    head.machineDigest === undefined ? undefined : deps.store.machines.get(head.machineDigest),
     given.today ?? todayOf(deps, run),
   ]);
-  const head = given.head ?? run.state;
+  const steps = given.head === undefined ? rows : rowsAsOf(rows, given.head);
   const point = resolvePoint(ask.mode, ask.from, { head, steps, checkpoints });
   if (!point.ok) return point;
   const at = point.value.seq;
@@ -74,7 +78,14 @@ export async function loadPlan(
   const entrySeq = pointState.visit?.entrySeq;
   const visitEvents =
     ask.edits.length > 0 && entrySeq !== undefined && entrySeq < at
-      ? await deps.store.events(run.runId, { after: entrySeq, before: (at + 1) as Seq, limit: at - entrySeq })
+      ? (
+          await deps.store.events(run.runId, {
+            after: entrySeq,
+            before: (at + 1) as Seq,
+            limit: at - entrySeq,
+            kinds: ['variables.patched'],
+          })
+        ).filter((event) => inForce(event.seq, segmentsAt(pointState.rewinds, at)))
       : [];
   const taken = takeDecisions(ask.decisions, deps.hash);
   const { decisions, payloads } =
@@ -88,6 +99,7 @@ export async function loadPlan(
       from: ask.from,
       edits: ask.edits,
       decisions,
+      accepted: given.decisions !== undefined,
       options: ask.options,
       now,
       head,
@@ -102,9 +114,31 @@ export async function loadPlan(
     },
     deps.hash,
   );
-  return plan.ok
-    ? ok({ plan: plan.value, plannedAt: now, run, ledgerVersion, decisions, payloads })
-    : fail(plan.problem);
+  if (!plan.ok) return plan;
+  // Whether a path leads somewhere is for the values to say: what the order would refuse, its plan refuses.
+  const edited =
+    ask.edits.length === 0
+      ? ok(noEdits)
+      : await applyEdits(deps, (await stateAt(deps, run, plan.value.from.entrySeq)).state, ask.edits);
+  if (!edited.ok) return edited;
+  return ok({
+    plan: plan.value,
+    plannedAt: now,
+    run,
+    ledgerVersion,
+    decisions,
+    payloads,
+    edited: edited.value,
+  });
+}
+
+/** Rows as they were at `head`: of those begun by then, only what is open, stopped or failed last there can have moved. */
+function rowsAsOf(rows: readonly StepRecord[], head: RunState): readonly StepRecord[] {
+  return rows.map((row) => {
+    const failed = head.lastFailed?.stepKey === row.stepKey ? head.lastFailed : undefined;
+    const then = head.open[row.stepKey] ?? head.stopped[row.stepKey] ?? failed;
+    return then?.line === row.line ? then : row;
+  });
 }
 
 /** Decisions with their results as payloads. */
@@ -131,9 +165,7 @@ async function todayOf(
   run: RunRecord,
 ): Promise<Today | undefined> {
   const now = deps.store.clock.now();
-  const live = (await deps.store.workers.list())
-    .filter((worker) => isLive(worker, now, deps.leaseMs))
-    .sort((a, b) => b.firstSeenAt - a.firstSeenAt);
+  const live = [...(await liveWorkers(deps, now))].sort((a, b) => b.firstSeenAt - a.firstSeenAt);
   for (const worker of live) {
     const agent = worker.agents.find(({ name }) => name === run.state.agent);
     const machine = agent === undefined ? undefined : await deps.store.machines.get(agent.machineDigest);

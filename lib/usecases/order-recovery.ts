@@ -1,26 +1,25 @@
 import type { CommandId, RunId, Sha256 } from '@/lib/core/events/ids';
 import type { NewEvent } from '@/lib/core/events/run-event';
-import { extend } from '@/lib/core/journal/extend';
 import { liveLease } from '@/lib/core/journal/lease';
+import { waitingOrder } from '@/lib/core/planner/plan-run';
 import type { RunRecord, RunState } from '@/lib/core/projections/records';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import { fenceLapsed } from './close-epoch';
 import {
-  type AcceptedPlan,
   acceptance,
-  answeredBefore,
   type CommandAnswer,
   type CommandProblem,
-  commandKey,
   type PlannedCommand,
   plannedParts,
 } from './command';
+import { deciderOf } from './decider-of';
 import type { UsecaseDeps } from './deps';
-import { judgeRun } from './judge-leases';
+import { judgedRun } from './judge-leases';
 import { type LoadedPlan, loadPlan } from './load-plan';
 import type { WriteContext } from './ports';
-import { type HeldBy, holderOf, mirrorOf, noRun } from './problems';
+import { type HeldBy, holderOf, mirrorOf } from './problems';
 import { stateAt } from './state-at';
+import { orderedRun, writeOrder } from './write-order';
 
 type Deps = Pick<UsecaseDeps, 'store' | 'engine' | 'hash' | 'leaseMs' | 'judgedFrom' | 'actor'>;
 type Ask = PlannedCommand<'resume' | 'rewind'>;
@@ -39,20 +38,35 @@ export async function orderRecovery(
   requestDigest: Sha256,
 ): Promise<Result<CommandAnswer, CommandProblem>> {
   for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
-    const stored = await deps.store.run(runId);
-    if (stored === undefined) return fail(noRun(runId));
-    const run = await judgeRun(deps, stored);
+    const judged = await judgedRun(deps, runId);
+    if (!judged.ok) return judged;
+    const run = judged.value;
     if (run.home === 'mirror') return fail(mirrorOf(runId));
     const held = heldNow(run, deps, deps.store.clock.now());
     if (held !== undefined) return fail(held);
     const loaded = await planFor(deps, run, command);
-    if (!loaded.ok) return loaded;
+    if (!loaded.ok) return fail(await decidedMeanwhile(deps, run, command, loaded.problem));
     const target =
       command.mode === 'rewind' ? (await stateAt(deps, run, loaded.value.plan.from.seq)).state : undefined;
     const result = await accept(deps, command, requestDigest, loaded.value, target);
     if (result.ok || result.problem.kind !== 'moved') return result as Result<CommandAnswer, CommandProblem>;
   }
   return fail({ kind: 'not-possible', detail: keptMoving });
+}
+
+/** A decision that the plan brought and somebody took since: it counts once, and the order is told whose it was. */
+async function decidedMeanwhile(
+  deps: Deps,
+  { runId }: RunRecord,
+  { decisions }: Ask,
+  problem: CommandProblem,
+): Promise<CommandProblem> {
+  if (problem.kind !== 'bad-decision') return problem;
+  const { stepKey } = problem;
+  const by = await deciderOf(deps, runId, stepKey, decisions[stepKey]?.intentSeq);
+  return by === undefined
+    ? problem
+    : { kind: 'already-answered', by, detail: `${by} decided ${stepKey} already.` };
 }
 
 /** The plan of an order, where it is the one that was shown and nothing stands in its way. */
@@ -79,75 +93,40 @@ export function heldNow(
   const lease = liveLease(run, now, deps.judgedFrom);
   if (lease !== undefined && lease.mode !== 'verify') return { kind: 'held', holder: holderOf(lease) };
   const { pending, status } = run.state;
-  if (pending === undefined || status !== 'queued' || pending.mode === 'verify') return undefined;
+  if (pending === undefined || waitingOrder(status, run.state) === undefined) return undefined;
   const { actor, commandId, mode } = pending;
   return { kind: 'held', holder: { workerId: undefined, actor, commandId, mode, since: run.updatedAt } };
 }
 
-function accept(
+const accept = (
   deps: Deps,
   command: Ask,
   requestDigest: Sha256,
   loaded: LoadedPlan,
   target: RunState | undefined,
-) {
-  const key = commandKey(command.commandId);
-  return deps.store
-    .commit<CommandAnswer, CommandProblem | { readonly kind: 'moved' }>({
-      runId: loaded.run.runId,
-      effectKeys: 'all',
-      answerKey: key,
-      decide: (context) => {
-        const { run, now } = context;
-        const before = answeredBefore(context.answer, requestDigest);
-        if (!before.ok) return before;
-        if (before.value !== undefined) return ok({ value: before.value, change: undefined });
-        if (run === undefined) return fail(noRun(loaded.run.runId));
-        const held = heldNow(run, deps, now);
-        if (held !== undefined) return fail(held);
-        if (run.headSeq !== loaded.run.headSeq || context.ledgerVersion !== loaded.ledgerVersion)
-          return fail({ kind: 'moved' });
-        // A probe under way goes on, and the order queues behind it. Any other lease has lapsed: its holder is fenced,
-        // so that nothing it still sends meets what the order decides or where it takes the run.
-        const verifying = liveLease(run, now, deps.judgedFrom) !== undefined;
-        const base = verifying ? run : fenceLapsed(run);
-        const events = eventsOf(command, loaded, run, verifying, deps.actor);
-        const change = extend(
-          base,
-          context.effects,
-          events,
-          { at: now, epoch: base.epoch, by: 'console' },
-          optionsFor(target),
-        );
-        const value: CommandAnswer = {
-          commandId: command.commandId,
-          runId: run.runId,
-          headSeq: change.run.headSeq,
-        };
-        const accepted: AcceptedPlan = {
-          plan: loaded.plan,
-          plannedAt: loaded.plannedAt,
-          ...(loaded.plan.machineDigest !== undefined && { machineDigest: loaded.plan.machineDigest }),
-          headSeq: change.run.headSeq,
-          ledgerVersion: context.ledgerVersion + (change.effects.length > 0 ? 1 : 0),
-        };
-        const answer = {
-          key,
-          runId: run.runId,
-          requestDigest,
-          answer: JSON.stringify({ ...value, accepted }),
-          at: now,
-        };
-        return ok({ value, change: { ...change, payloads: loaded.payloads, answers: [answer] } });
-      },
-    })
-    .then((result) => {
-      if (result.ok) deps.engine.wake(loaded.run.runId);
-      return result;
-    });
-}
-
-const optionsFor = (target: RunState | undefined) => (target === undefined ? {} : { stateAt: () => target });
+) =>
+  writeOrder<CommandProblem | { readonly kind: 'moved' }>(
+    deps,
+    { runId: loaded.run.runId, commandId: command.commandId, requestDigest, loaded },
+    (context) => {
+      const found = orderedRun(context, loaded.run.runId);
+      if (!found.ok) return found;
+      const run = found.value;
+      const held = heldNow(run, deps, context.now);
+      if (held !== undefined) return fail(held);
+      if (run.headSeq !== loaded.run.headSeq || context.ledgerVersion !== loaded.ledgerVersion)
+        return fail({ kind: 'moved' });
+      // A probe under way goes on, and the order queues behind it. Any other lease has lapsed: its holder is fenced,
+      // so that nothing it still sends meets what the order decides or where it takes the run.
+      const verifying = liveLease(run, context.now, deps.judgedFrom) !== undefined;
+      return ok({
+        base: verifying ? run : fenceLapsed(run),
+        events: eventsOf(command, loaded, run, verifying, deps.actor),
+        options: target === undefined ? {} : { stateAt: () => target },
+        payloads: loaded.payloads,
+      });
+    },
+  );
 
 /** Ends what was accepted before and is not carried out: a newer order takes its place. */
 export function withdrawals(run: RunRecord, verifying: boolean, detail: string): readonly NewEvent[] {

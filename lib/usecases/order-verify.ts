@@ -1,18 +1,10 @@
 import type { RunId, Sha256 } from '@/lib/core/events/ids';
-import { extend } from '@/lib/core/journal/extend';
 import { generationsOf, isInDoubt } from '@/lib/core/projections/ledger';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
-import {
-  acceptance,
-  answeredBefore,
-  type CommandAnswer,
-  type CommandOf,
-  type CommandProblem,
-  commandKey,
-} from './command';
+import { acceptance, type CommandAnswer, type CommandOf, type CommandProblem } from './command';
 import type { UsecaseDeps } from './deps';
-import { judgeRun } from './judge-leases';
-import { mirrorOf, noRun } from './problems';
+import { judgedRun } from './judge-leases';
+import { orderedRun, writeOrder } from './write-order';
 
 /**
  * `verify`: asks a worker to probe an effect in doubt. Starts nothing: it goes to the holder of the run that owns the
@@ -24,59 +16,56 @@ export async function orderVerify(
   command: CommandOf<'verify'>,
   requestDigest: Sha256,
 ): Promise<Result<CommandAnswer, CommandProblem>> {
-  const stored = await deps.store.run(runId);
-  if (stored === undefined) return fail(noRun(runId));
-  const run = await judgeRun(deps, stored);
-  const effect = generationsOf(await deps.store.effects(run.root), command.stepKey).at(-1);
+  const run = await judgedRun(deps, runId);
+  if (!run.ok) return run;
+  const { commandId, stepKey } = command;
+  const effect = generationsOf(await deps.store.effects(run.value.root), stepKey).at(-1);
   if (effect === undefined)
-    return fail({ kind: 'not-possible', detail: `No effect is recorded for ${command.stepKey}.` });
-  const key = commandKey(command.commandId);
-  const result = await deps.store.commit<CommandAnswer, CommandProblem>({
-    runId: effect.runId,
-    effectKeys: [command.stepKey],
-    answerKey: key,
-    decide: (context) => {
-      const { run: owner, now } = context;
-      const before = answeredBefore(context.answer, requestDigest);
-      if (!before.ok) return before;
-      if (before.value !== undefined) return ok({ value: before.value, change: undefined });
-      if (owner === undefined) return fail(noRun(effect.runId));
-      if (owner.home === 'mirror') return fail(mirrorOf(effect.runId));
-      const newest = generationsOf(context.effects, command.stepKey).at(-1);
-      if (newest === undefined || !isInDoubt(newest, now)) {
+    return fail({ kind: 'not-possible', detail: `No effect is recorded for ${stepKey}.` });
+  const owner = effect.runId;
+  const elsewhere = owner !== runId && (await deps.store.run(owner))?.home === 'mirror';
+  // Whether the call is still under way, or was sent again since, only its own console knows: a probe's "not found"
+  // would settle an intent that may not be the newest. A person, who can look there, may decide it here.
+  if (elsewhere)
+    return fail({
+      kind: 'not-possible',
+      detail: `Run ${owner} sent ${stepKey} and has its home elsewhere: ask downstream there, or decide by hand what happened.`,
+    });
+  return writeOrder<CommandProblem>(
+    deps,
+    { runId: owner, effectKeys: [stepKey], commandId, requestDigest },
+    (context) => {
+      const found = orderedRun(context, owner);
+      if (!found.ok) return found;
+      const newest = generationsOf(context.effects, stepKey).at(-1);
+      if (newest !== undefined && newest.runId !== owner)
+        return fail({
+          kind: 'intent-changed',
+          stepKey,
+          intentSeq: newest.intentSeq,
+          detail: `Run ${newest.runId} sent ${stepKey} again since; ask for that attempt.`,
+        });
+      if (newest === undefined || !isInDoubt(newest, context.now)) {
         return fail({
           kind: 'not-in-doubt',
-          stepKey: command.stepKey,
-          detail: `Whether ${command.stepKey} happened is known: ${newest?.status ?? 'unknown'}.`,
+          stepKey,
+          detail: `Whether ${stepKey} happened is known: ${newest?.status ?? 'unknown'}.`,
+        });
+      }
+      // Another run may have sent it again since; what its probe found would be written to the wrong journal.
+      if (newest.runId !== owner) {
+        return fail({
+          kind: 'not-possible',
+          detail: `Run ${newest.runId} has sent ${stepKey} since: ask again, it is verified there.`,
         });
       }
       if (!newest.intent.verifiable) {
         return fail({
           kind: 'not-possible',
-          detail: `The tool of ${command.stepKey} has no probe: a person has to decide.`,
+          detail: `The tool of ${stepKey} has no probe: a person has to decide.`,
         });
       }
-      const accepted = { ...acceptance(command, deps.actor), stepKey: command.stepKey };
-      const change = extend(owner, context.effects, [accepted], {
-        at: now,
-        epoch: owner.epoch,
-        by: 'console',
-      });
-      const value: CommandAnswer = {
-        commandId: command.commandId,
-        runId: owner.runId,
-        headSeq: change.run.headSeq,
-      };
-      return ok({
-        value,
-        change: {
-          ...change,
-          payloads: [],
-          answers: [{ key, runId: owner.runId, requestDigest, answer: JSON.stringify(value), at: now }],
-        },
-      });
+      return ok({ base: found.value, events: [{ ...acceptance(command, deps.actor), stepKey }] });
     },
-  });
-  if (result.ok) deps.engine.wake(effect.runId);
-  return result;
+  );
 }

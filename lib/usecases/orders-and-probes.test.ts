@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type EpochMs, epochMs } from '@/lib/core/events/ids';
+import { commandId, type EpochMs, epochMs, runId, seq, stepKey } from '@/lib/core/events/ids';
+import { extend } from '@/lib/core/journal/extend';
 import { machineDigestOf } from '@/lib/core/machine/drift';
 import type { Machine } from '@/lib/core/machine/machine';
+import { assertDefined } from '@/lib/core/shared/assert';
 import { ApiClient, claim, deskDigest, deskMachine, hash, TestWorker } from '@/lib/testing/api-client';
 import { memoryStore } from '@/lib/testing/memory-store';
 import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
@@ -85,6 +87,44 @@ const decide = (runId: string, intentSeq: number) =>
     mode: 'decide',
     decisions: { [REFUND]: { intentSeq, outcome: 'did-not-happen' } },
   });
+
+describe('a decision on what is decided already', () => {
+  it('is told who decided, however much was decided before', async () => {
+    const { worker, intentSeq } = await inDoubt(waitsOn(REFUND, 'in-doubt'));
+    await store.commit<undefined, never>({
+      runId: runId(worker.runId),
+      decide: ({ run, now: at }) => {
+        const base = assertDefined(run, 'it was created');
+        const held = Array.from({ length: 10_001 }, (_, n) => ({
+          kind: 'effect.decided' as const,
+          stepKey: stepKey('plan#1/other#1'),
+          decision: { intentSeq: seq(n + 1), outcome: 'hold' as const },
+          actor: 'op',
+          reason: '',
+          commandId: commandId(`hold-${n}`),
+        }));
+        const change = extend(base, [], held, { at, epoch: base.epoch, by: 'console' });
+        return { ok: true, value: { value: undefined, change: { ...change, payloads: [] } } };
+      },
+    });
+    expect((await decide(worker.runId, intentSeq)).status).toBe(202);
+    expect(await decide(worker.runId, intentSeq)).toMatchObject({
+      status: 409,
+      body: { by: expect.any(String), detail: expect.stringContaining(`decided ${REFUND} already`) },
+    });
+  });
+
+  it('is told that it is known where no person decided it: who put it on hold did not', async () => {
+    const { worker, intentSeq } = await inDoubt();
+    const decisions = { [REFUND]: { intentSeq, outcome: 'hold' } };
+    expect((await api.command(worker.runId, { mode: 'decide', decisions })).status).toBe(202);
+    await worker.write(worker.done(REFUND));
+    expect(await decide(worker.runId, intentSeq)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('is known: confirmed') },
+    });
+  });
+});
 
 describe('a run created', () => {
   it('by another worker under names that read the same side by side is another run', async () => {

@@ -12,3 +12,9 @@ export const jsonPayload = (value: Json, hash: Hash): Payload =>
   payloadOf('json', encoder.encode(JSON.stringify(value)), hash);
 
 export const refOf = ({ sha256, bytes, codec }: PayloadRef): PayloadRef => ({ sha256, bytes, codec });
+
+/** The JSON that a reference says its payload is: how bytes are read is the reference's to say, whoever stored them. */
+export const jsonOf = (ref: PayloadRef, payload: Payload | undefined): Json | undefined =>
+  ref.codec === 'json' && payload !== undefined
+    ? (JSON.parse(new TextDecoder().decode(payload.body)) as Json)
+    : undefined;

@@ -8,7 +8,7 @@ import type {
   StepKey,
   WorkerId,
 } from '@/lib/core/events/ids';
-import type { Hash, Payload } from '@/lib/core/events/payload';
+import type { Hash, Payload, PayloadRef } from '@/lib/core/events/payload';
 import type { EventKind, RunEvent } from '@/lib/core/events/run-event';
 import type { Machine } from '@/lib/core/machine/machine';
 import type { Segment } from '@/lib/core/projections/effective-path';
@@ -48,9 +48,9 @@ export interface BatchRecord {
   readonly seenSeq: Seq;
 }
 
-/** An order or a claim that was answered, kept under its caller's id to answer it again. */
+/** A request that was answered, kept under its caller's id to answer it again. */
 export interface AnswerRecord {
-  /** `command:<id>`, `claim:<id>`, `create:<workerId>:<runId>`, `upload:<sha256>`. */
+  /** `command:<commandId>`, `claim:<claimId>`, `create:["<workerId>","<runId>"]`. */
   readonly key: string;
   readonly runId: RunId;
   /** Digest of the request: the same id with another content is refused. */
@@ -74,14 +74,18 @@ export interface WriteContext {
   readonly ledgerVersion: number;
   /** Ledger rows of the lineage for the asked keys, every generation. */
   readonly effects: readonly EffectRecord[];
+  /** Rows of every line of the asked steps. */
+  readonly steps: readonly StepRecord[];
   /** The asked batch, where it was stored before. */
   readonly batch: BatchRecord | undefined;
   /** The asked answer, where one was given before. */
   readonly answer: AnswerRecord | undefined;
   /** Events that the console appended after the asked `seenSeq`, ascending. */
   readonly others: readonly RunEvent[];
-  /** Which of the asked payload digests are not stored. */
+  /** Digests of the asked references whose payloads are not stored. */
   readonly missingPayloads: readonly Sha256[];
+  /** What asked references say wrongly of payloads that are stored: a sentence for each. */
+  readonly badReferences: readonly string[];
   /** The asked further runs, those that there are. */
   readonly also: ReadonlyMap<RunId, RunRecord>;
 }
@@ -110,6 +114,8 @@ export interface WriteAsk<Value, Problem> {
   readonly root?: RunId;
   /** Step keys whose ledger rows `decide` wants, or the whole lineage's; absent means none. */
   readonly effectKeys?: readonly StepKey[] | 'all';
+  /** Steps whose rows `decide` wants; absent means none. */
+  readonly stepKeys?: readonly StepKey[];
   readonly batch?: { readonly epoch: Epoch; readonly batch: number };
   readonly answerKey?: string;
   /** Further runs that the change may write (`Change.also`): under lock as well, and in the context. */
@@ -121,8 +127,8 @@ export interface WriteAsk<Value, Problem> {
   readonly inParts?: true;
   /** Collects console events after this seq into `others`. */
   readonly othersAfter?: Seq;
-  /** Digests to look up for `missingPayloads`. */
-  readonly payloads?: readonly Sha256[];
+  /** References to look up for `missingPayloads` and `badReferences`. */
+  readonly payloads?: readonly PayloadRef[];
   /**
    * Pure and synchronous; may be called again when the store retries. `change: undefined` writes nothing
    * (a repeated request gets its first answer).
@@ -159,20 +165,44 @@ export interface RunFilter {
   readonly root?: RunId;
 }
 
+/** Where the next page of a list of runs begins: after the row with this sort value and insertion number. */
+export interface RunCursor {
+  readonly value: number | string;
+  readonly key: number;
+}
+
 export interface RunPageAsk {
   readonly filter: RunFilter;
   /** Statuses are those of `statusNow` at this instant, in filter and order; absent: as they are stored. */
   readonly judged?: JudgedAt;
   readonly sort: 'updated' | 'created' | 'agent' | 'status';
   readonly descending: boolean;
-  readonly cursor?: string;
+  readonly cursor?: RunCursor;
   readonly limit: number;
 }
 
-export interface Page<Item> {
+export interface Page<Item, Cursor = string> {
   readonly items: readonly Item[];
   readonly total: number;
-  readonly nextCursor: string | undefined;
+  readonly nextCursor: Cursor | undefined;
+}
+
+/** What a worker hosts. */
+export interface ClaimableAsk {
+  readonly agents: readonly { readonly name: string; readonly machineDigest: MachineDigest }[];
+  readonly cursor?: RunCursor;
+  readonly limit: number;
+}
+
+/** The runs that were forked or replayed from one run. */
+export interface Children {
+  readonly total: number;
+  /** As many as were asked for, oldest first. */
+  readonly newest: readonly {
+    readonly runId: RunId;
+    readonly mode: 'fork' | 'replay';
+    readonly status: RunStatus;
+  }[];
 }
 
 export interface EventRange {
@@ -201,13 +231,20 @@ export interface Bucket {
 
 export interface RunReader {
   run(id: RunId): Promise<RunRecord | undefined>;
-  runs(ask: RunPageAsk): Promise<Page<RunRecord>>;
+  runs(ask: RunPageAsk): Promise<Page<RunRecord, RunCursor>>;
   /** Runs stored as `running`, and `waiting` ones that still have a lease, oldest change first: whom the judge looks at. */
   heldRuns(): Promise<readonly RunRecord[]>;
+  /**
+   * Runs that wait for just these workers (`wantedBy`), those that have waited longest first. Reads the rows that it
+   * gives and no others, however many wait for other ones.
+   */
+  claimable(
+    ask: ClaimableAsk,
+  ): Promise<{ readonly items: readonly RunRecord[]; readonly nextCursor: RunCursor | undefined }>;
   /** Every run of a lineage, oldest first. */
   lineage(root: RunId): Promise<readonly RunRecord[]>;
-  agents(): Promise<readonly { readonly agent: string; readonly runs: number }[]>;
-  tags(): Promise<readonly string[]>;
+  /** Of each of these runs its newest children, at most `limit`; a run that has none is left out. */
+  children(of: readonly RunId[], limit: number, judged: JudgedAt): Promise<ReadonlyMap<RunId, Children>>;
   events(id: RunId, range: EventRange): Promise<readonly RunEvent[]>;
   buckets(id: RunId, n: number): Promise<readonly Bucket[]>;
   /** Rows of every line; `core` tells which are in force. `after` pages by `startedSeq`. */
@@ -220,6 +257,8 @@ export interface RunReader {
   checkpoints(id: RunId): Promise<readonly CheckpointRecord[]>;
   questions(id: RunId): Promise<readonly QuestionRecord[]>;
   effects(root: RunId): Promise<readonly EffectRecord[]>;
+  /** The effects without a definite outcome that one of these runs owns, in the order of `effects`. */
+  unsettledEffects(of: readonly RunId[]): Promise<readonly EffectRecord[]>;
   ledgerVersion(root: RunId): Promise<number>;
   /** Newest snapshot at or before `at`. */
   snapshot(id: RunId, at: Seq): Promise<SnapshotRecord | undefined>;
@@ -249,8 +288,13 @@ export interface WorkerRecord {
 }
 
 export interface WorkerStore {
+  /** The first `firstSeenAt` stays. */
   seen(worker: WorkerRecord): Promise<void>;
-  list(): Promise<readonly WorkerRecord[]>;
+  get(id: WorkerId): Promise<WorkerRecord | undefined>;
+  /** Those seen at or after `since`, newest first. */
+  list(since?: EpochMs): Promise<readonly WorkerRecord[]>;
+  /** Forgets those not seen since; returns the count. */
+  prune(unseenSince: EpochMs): Promise<number>;
 }
 
 /** Tells listeners in this process (and, with PostgreSQL, in others) that a run moved. */
@@ -274,17 +318,8 @@ export type Capability = 'resume' | 'rewind' | 'fork' | 'replay' | 'verify' | 'p
 export interface EngineDriver {
   readonly id: string;
   readonly can: ReadonlySet<Capability>;
-  /** True where this engine owns the run. */
-  owns(run: RunRecord): boolean;
   /** A run became claimable, or a holder has something to hear: whoever long-polls is woken. */
   wake(runId: RunId): void;
-  /**
-   * Runs that were woken and not settled since. Queued runs are found by status as well; this is how a pending
-   * `verify` of a run that is not queued is found without reading every run.
-   */
-  hinted(): readonly RunId[];
-  /** The run has nothing to claim: drops it from `hinted`. */
-  settled(runId: RunId): void;
   /** Resolves when something may have become claimable, or after `waitMs`. */
   waitForWork(waitMs: number, signal: AbortSignal): Promise<void>;
 }

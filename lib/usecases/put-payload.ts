@@ -1,5 +1,5 @@
 import type { Sha256 } from '@/lib/core/events/ids';
-import type { Codec, PayloadRef } from '@/lib/core/events/payload';
+import { type Codec, misread, type PayloadRef } from '@/lib/core/events/payload';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
 import { payloadOf, refOf } from './payload-of';
@@ -21,22 +21,4 @@ export async function putPayload(
   if (wrong !== undefined) return fail({ kind: 'bad-payload', detail: wrong });
   await deps.store.payloads.put([payload]);
   return ok(refOf(payload));
-}
-
-/** Why the bytes cannot be read as their codec says. */
-export function misread(codec: Codec, body: Uint8Array): string | undefined {
-  if (codec === 'bytes') return undefined;
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
-  } catch {
-    return `The bytes are not UTF-8, which codec ${codec} needs.`;
-  }
-  if (codec === 'text') return undefined;
-  try {
-    JSON.parse(text);
-    return undefined;
-  } catch {
-    return 'The bytes are not JSON, which codec json needs.';
-  }
 }

@@ -6,7 +6,15 @@ import type { Json } from '@/lib/core/shared/canonical-json';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
 import { jsonPayload, refOf } from './payload-of';
-import { type Mirror, mirrorOf, type NotFound, noRun, type UnknownPayloads } from './problems';
+import {
+  type BadPayload,
+  type Mirror,
+  mirrorOf,
+  type NotFound,
+  noRun,
+  type UnknownPayloads,
+} from './problems';
+import { badReference } from './references';
 
 export interface EvidenceAsk {
   readonly runId: RunId;
@@ -21,6 +29,7 @@ export type EvidenceProblem =
   | NotFound
   | Mirror
   | UnknownPayloads
+  | BadPayload
   | { readonly kind: 'no-such-intent'; readonly detail: string };
 
 const MOST_VERIFIED = 10_000;
@@ -52,10 +61,13 @@ export async function recordEvidence(
   return deps.store.commit<{ readonly headSeq: Seq }, EvidenceProblem>({
     runId: ask.runId,
     effectKeys: [intent.stepKey],
-    payloads: ref === undefined || inline !== undefined ? [] : [ref.sha256],
-    decide: ({ run, now, effects, missingPayloads }) => {
+    payloads: ref === undefined || inline !== undefined ? [] : [ref],
+    decide: (context) => {
+      const { run, now, effects, missingPayloads } = context;
       if (run === undefined) return fail(noRun(ask.runId));
       if (missingPayloads.length > 0) return fail({ kind: 'unknown-payloads', payloads: missingPayloads });
+      const bad = badReference(context);
+      if (bad !== undefined) return fail(bad);
       const change = extend(run, effects, [evidence], { at: now, epoch: run.epoch, by: 'console' });
       return ok({ value: { headSeq: change.run.headSeq }, change: { ...change, payloads } });
     },

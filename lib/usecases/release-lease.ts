@@ -50,7 +50,9 @@ function eventsOf(run: RunRecord, outcome: ReleaseOutcome): readonly NewEvent[] 
         ? handedOver(pending)
         : [stopsHere(run), ...late(pending)];
     case 'waiting':
-      return waitsForAnswered(state) ? [{ kind: 'run.queued', reason: 'answer' }] : [];
+      return waitsForAnswered(state)
+        ? [{ kind: 'run.queued', reason: 'answer' }, ...late(pending)]
+        : late(pending);
     default:
       return [];
   }

@@ -1,6 +1,7 @@
 import { type RunId, type Seq, seq } from '@/lib/core/events/ids';
+import type { RunEvent } from '@/lib/core/events/run-event';
 import type { RunRecord, RunState } from '@/lib/core/projections/records';
-import { emptyState, foldRun } from '@/lib/core/projections/run-state';
+import { emptyState, FOLD_VERSION, foldRun } from '@/lib/core/projections/run-state';
 import type { UsecaseDeps } from './deps';
 import type { RunReader } from './ports';
 
@@ -13,14 +14,19 @@ export interface FoldedState {
 
 const PAGE = 1_000;
 
-/** State at `at` (at most the head): nearest snapshot, then the journal's tail. The head's state is the run's own. */
+/**
+ * State at `at` (at most the head): nearest snapshot, then the journal's tail. The head's state is the run's own. What
+ * another version of the fold had stored is passed over, and the journal folded anew.
+ */
 export async function stateAt(
   deps: Pick<UsecaseDeps, 'store'>,
   run: RunRecord,
   at: Seq,
 ): Promise<FoldedState> {
-  if (at >= run.headSeq) return { state: run.state, snapshotSeq: run.headSeq, events: 0 };
+  if (at >= run.headSeq && isOurs(run.state))
+    return { state: run.state, snapshotSeq: run.headSeq, events: 0 };
   const snapshot = await deps.store.snapshot(run.runId, at);
+  if (snapshot !== undefined && !isOurs(snapshot.state)) return foldedAnew(deps, run, at);
   let state = snapshot?.state ?? emptyState(run.state.agent);
   const snapshotSeq = snapshot?.seq ?? seq(0);
   let read = 0;
@@ -29,6 +35,19 @@ export async function stateAt(
     read += page.length;
   }
   return { state, snapshotSeq, events: read };
+}
+
+const isOurs = (state: RunState): boolean => state.fold === FOLD_VERSION;
+
+/** From the first event on, at once: there may be rewinds among them. */
+async function foldedAnew(
+  { store }: Pick<UsecaseDeps, 'store'>,
+  run: RunRecord,
+  at: Seq,
+): Promise<FoldedState> {
+  const events: RunEvent[] = [];
+  for await (const page of eventPages(store, run.runId, seq(0), at)) events.push(...page);
+  return { state: foldRun(events, emptyState(run.state.agent)), snapshotSeq: seq(0), events: events.length };
 }
 
 /** Events in (after, upTo], ascending, a page at a time; of `step.started` only intents where `intents` says so. */

@@ -1,24 +1,15 @@
-import type { EpochMs, RunId, Sha256 } from '@/lib/core/events/ids';
+import type { RunId, Sha256 } from '@/lib/core/events/ids';
 import type { NewEvent } from '@/lib/core/events/run-event';
-import { extend } from '@/lib/core/journal/extend';
 import { liveLease } from '@/lib/core/journal/lease';
-import { actionsOf } from '@/lib/core/planner/actions';
 import type { RunRecord } from '@/lib/core/projections/records';
-import { statusNow } from '@/lib/core/projections/run-state';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import { closeEpoch } from './close-epoch';
-import {
-  acceptance,
-  answeredBefore,
-  type CommandAnswer,
-  type CommandOf,
-  type CommandProblem,
-  commandKey,
-} from './command';
+import { acceptance, type CommandAnswer, type CommandOf, type CommandProblem } from './command';
 import type { UsecaseDeps } from './deps';
-import { judgeRun } from './judge-leases';
+import { judgedRun } from './judge-leases';
 import { withdrawals } from './order-recovery';
-import { mirrorOf, noRun } from './problems';
+import { refusedAction } from './refused-action';
+import { orderedRun, writeOrder } from './write-order';
 
 type Ask = CommandOf<'pause'> | CommandOf<'cancel'>;
 
@@ -32,66 +23,30 @@ export async function stopRun(
   command: Ask,
   requestDigest: Sha256,
 ): Promise<Result<CommandAnswer, CommandProblem>> {
-  const stored = await deps.store.run(runId);
-  if (stored === undefined) return fail(noRun(runId));
-  await judgeRun(deps, stored);
-  const key = commandKey(command.commandId);
-  const result = await deps.store.commit<CommandAnswer, CommandProblem>({
-    runId,
-    effectKeys: 'all',
-    answerKey: key,
-    decide: (context) => {
-      const { run, now } = context;
-      const before = answeredBefore(context.answer, requestDigest);
-      if (!before.ok) return before;
-      if (before.value !== undefined) return ok({ value: before.value, change: undefined });
-      if (run === undefined) return fail(noRun(runId));
-      if (run.home === 'mirror') return fail(mirrorOf(runId));
-      const lease = liveLease(run, now, deps.judgedFrom);
-      const held = lease !== undefined && lease.mode !== 'verify';
-      const refusal = refusalOf(deps, run, command, now);
-      if (refusal !== undefined) return fail(refusal);
-      const base = held ? run : closeEpoch(run);
-      const events = held ? tellHolder(run, command, deps.actor) : stopNow(run, command, deps.actor);
-      const change = extend(base, context.effects, events, { at: now, epoch: base.epoch, by: 'console' });
-      const value: CommandAnswer = { commandId: command.commandId, runId, headSeq: change.run.headSeq };
-      return ok({
-        value,
-        change: {
-          ...change,
-          payloads: [],
-          answers: [{ key, runId, requestDigest, answer: JSON.stringify(value), at: now }],
-        },
-      });
-    },
+  const judged = await judgedRun(deps, runId);
+  if (!judged.ok) return judged;
+  const { commandId } = command;
+  return writeOrder<CommandProblem>(deps, { runId, commandId, requestDigest }, (context) => {
+    const found = orderedRun(context, runId);
+    if (!found.ok) return found;
+    const run = found.value;
+    const refusal = refusedAction(deps, context, run, command.mode);
+    if (refusal !== undefined) return fail(refusal);
+    const lease = liveLease(run, context.now, deps.judgedFrom);
+    const held = lease !== undefined && lease.mode !== 'verify';
+    return ok(
+      held
+        ? { base: run, events: tellHolder(run, command, deps.actor) }
+        : { base: closeEpoch(run), events: stopNow(run, command, deps.actor) },
+    );
   });
-  if (result.ok) deps.engine.wake(runId);
-  return result;
 }
 
-/** The same sentence as the button that is greyed out. */
-function refusalOf(
-  deps: Pick<UsecaseDeps, 'engine' | 'judgedFrom'>,
-  run: RunRecord,
-  { mode }: Ask,
-  now: EpochMs,
-): CommandProblem | undefined {
-  const action = actionsOf(run, statusNow(run, now, deps.judgedFrom), {
-    now,
-    judgedFrom: deps.judgedFrom,
-    can: deps.engine.can,
-  })[mode];
-  return action.possible
-    ? undefined
-    : { kind: 'not-possible', detail: action.reason ?? `This run cannot be stopped by ${mode}.` };
-}
-
-/** A pause that the holder has not carried out yet ends where a cancel takes its place. */
-function tellHolder(run: RunRecord, command: Ask, actor: string): readonly NewEvent[] {
-  const displaced =
-    run.state.pending?.mode === 'pause' ? withdrawals(run, true, `${command.mode} by ${actor}`) : [];
-  return [...displaced, acceptance(command, actor)];
-}
+/** What the holder has not carried out yet ends where a cancel takes its place. */
+const tellHolder = (run: RunRecord, command: Ask, actor: string): readonly NewEvent[] => [
+  ...withdrawals(run, true, `${command.mode} by ${actor}`),
+  acceptance(command, actor),
+];
 
 function stopNow(run: RunRecord, command: Ask, actor: string): readonly NewEvent[] {
   const { commandId } = command;

@@ -64,12 +64,15 @@ async function* follow(
   }
 }
 
-/** Every run that moves, newest state of each; begins with `reset` where `resumed`, since moves are not kept. */
-export async function* streamRuns(
+/**
+ * Every run that moves from this call on, newest state of each; begins with `reset` where `resumed`, since moves are
+ * not kept. Ends with `signal`.
+ */
+export function streamRuns(
   deps: Deps,
   ask: { readonly resumed: boolean },
   signal: AbortSignal,
-): AsyncGenerator<readonly AnyChange[]> {
+): AsyncIterable<readonly AnyChange[]> {
   const bell = new Bell(signal);
   const waiting = new Map<RunId, RunMoved>();
   let lost = ask.resumed;
@@ -82,7 +85,9 @@ export async function* streamRuns(
     }
     bell.ring();
   });
-  try {
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  return (async function* () {
     while (!signal.aborted) {
       const batch: AnyChange[] = lost ? [{ kind: 'reset' }] : [];
       for (const moved of waiting.values()) batch.push({ kind: 'moved', moved });
@@ -91,9 +96,7 @@ export async function* streamRuns(
       if (batch.length > 0) yield batch;
       else await bell.wait(LOOK_AGAIN_MS);
     }
-  } finally {
-    stop();
-  }
+  })();
 }
 
 /** Remembers a ring that nobody waited for. */

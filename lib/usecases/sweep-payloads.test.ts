@@ -23,7 +23,7 @@ it('keeps an unreferenced payload for 24 hours, and one that an event refers to 
   const worker = await TestWorker.create(api);
   const alone = await put('"nobody refers to me"');
   const used = await put('"an event refers to me"');
-  const message = { sha256: used, codec: 'json', bytes: 24 };
+  const message = { sha256: used, codec: 'json', bytes: '"an event refers to me"'.length };
   await worker.write(worker.enter('plan'), { kind: 'message.appended', role: 'user', message });
   const there = async (digest: string) => (await api.get(`/api/v1/payloads/${digest}`)).status;
 
@@ -33,7 +33,7 @@ it('keeps an unreferenced payload for 24 hours, and one that an event refers to 
   now = epochMs(now + 1);
   expect(await sweepPayloads(console.deps)).toBe(1);
   expect([await there(alone), await there(used)]).toEqual([404, 200]);
-  const again = { ...message, sha256: alone };
+  const again = { ...message, sha256: alone, bytes: '"nobody refers to me"'.length };
   expect(await worker.append({ kind: 'message.appended', role: 'user', message: again })).toMatchObject({
     status: 422,
     body: { type: 'urn:rerail:problem:unknown-payloads', payloads: [alone] },

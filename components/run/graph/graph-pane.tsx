@@ -183,20 +183,22 @@ function Arrows() {
 interface Props {
   readonly atCursor: GraphAt | undefined;
   readonly whole: GraphAt | undefined;
-  readonly error: string | undefined;
+  readonly errors: { readonly atCursor: string | undefined; readonly whole: string | undefined };
   /** A state was pressed; given the entries of its visits. The same function while the cursor moves. */
   readonly onEnter: (entries: readonly number[]) => void;
 }
 
 const Canvas = memo(function Canvas({
   graph,
+  whole,
   press,
 }: {
   readonly graph: GraphAt;
+  readonly whole: GraphAt;
   readonly press: (entries: readonly number[]) => void;
 }) {
   const pane = useRef<HTMLDivElement>(null);
-  const shape = shapeOf(graph);
+  const shape = shapeOf(whole, graph);
   const key = shapeKey(shape);
   const placed = useQuery({
     queryKey: ['graph-layout', key],
@@ -295,9 +297,10 @@ function Zoom() {
   );
 }
 
-export const GraphPane = memo(function GraphPane({ atCursor, whole, error, onEnter }: Props) {
+export const GraphPane = memo(function GraphPane({ atCursor, whole, errors, onEnter }: Props) {
   const [scope, setScope] = useState<'cursor' | 'whole'>('cursor');
-  const graph = scope === 'cursor' ? (atCursor ?? whole) : whole;
+  const graph = scope === 'cursor' ? atCursor : whole;
+  const error = errors.whole ?? (scope === 'cursor' ? errors.atCursor : undefined);
   return (
     <ReactFlowProvider>
       <section className="pane" aria-label="Machine">
@@ -330,14 +333,14 @@ export const GraphPane = memo(function GraphPane({ atCursor, whole, error, onEnt
           <Zoom />
         </div>
         <div className="graph">
-          {error !== undefined && !graph && (
-            <ProblemNote title="The graph could not be loaded" detail={error} />
-          )}
-          {!graph && error === undefined && <Skeleton rows={4} />}
-          {graph && graph.states.length === 0 && (
+          {error !== undefined && <ProblemNote title="The graph could not be loaded" detail={error} />}
+          {(!graph || !whole) && error === undefined && <Skeleton rows={4} />}
+          {graph && error === undefined && graph.states.length === 0 && (
             <EmptyNote title="No state yet">The run has not entered its first state.</EmptyNote>
           )}
-          {graph && graph.states.length > 0 && <Canvas graph={graph} press={onEnter} />}
+          {graph && whole && error === undefined && graph.states.length > 0 && (
+            <Canvas graph={graph} whole={whole} press={onEnter} />
+          )}
           <div className="graph-legend" aria-hidden="true">
             <span>
               <i data-k="cursor" /> at cursor

@@ -32,8 +32,17 @@ const placed = { nodes: new Map([['plan', { x: 5, y: 7 }]]), edges: new Map() };
 
 describe('the graph', () => {
   it('is laid out by its shape alone, so that moving the cursor moves nothing', () => {
-    expect(shapeKey(shapeOf(graph(0)))).toBe(shapeKey(shapeOf(graph(3))));
-    expect(shapeOf(graph(0)).states).toEqual(['plan', 'pay']);
+    const whole = graph(3);
+    expect(shapeKey(shapeOf(whole, graph(0)))).toBe(shapeKey(shapeOf(whole, whole)));
+    expect(shapeOf(whole, graph(0)).states).toEqual(['plan', 'pay']);
+  });
+
+  it('keeps its place where a machine is mined: what came later has its room from the first moment on', () => {
+    const whole: GraphAt = { ...graph(3), provenance: 'mined' };
+    const early: GraphAt = { ...whole, states: [state('plan', 1)], edges: [] };
+    expect(shapeKey(shapeOf(whole, early))).toBe(shapeKey(shapeOf(whole, whole)));
+    const late: GraphAt = { ...whole, states: [...whole.states, state('new', 1)] };
+    expect(shapeOf(whole, late).states).toEqual(['plan', 'pay', 'new']);
   });
 
   it('carries counts, the cursor, checkpoints and entries on its states', () => {

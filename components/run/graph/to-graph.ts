@@ -36,14 +36,26 @@ export interface Shape {
   readonly states: readonly string[];
   readonly edges: readonly { readonly from: string; readonly to: string }[];
 }
-/** States in declared order; edges of the whole run, so that a later moment draws the same picture. */
-export const shapeOf = (graph: GraphAt): Shape => ({
-  states: [
-    graph.initial,
-    ...graph.states.map((state) => state.name).filter((name) => name !== graph.initial),
-  ].filter((name) => graph.states.some((state) => state.name === name)),
-  edges: graph.edges.map(({ from, to }) => ({ from, to })),
-});
+/**
+ * States in declared order, then those that were mined; edges of the whole run, so that each moment draws the same
+ * picture. A moment may be newer than what is known of the whole.
+ */
+export function shapeOf(whole: GraphAt, moment: GraphAt): Shape {
+  const names = [...new Set([whole, moment].flatMap(({ states }) => states.map(({ name }) => name)))];
+  const edges = new Map(
+    [whole, moment].flatMap((graph) =>
+      graph.edges.map(({ from, to }) => [edgeId(from, to), { from, to }] as const),
+    ),
+  );
+  const known = new Set(names);
+  return {
+    states: [
+      ...names.filter((name) => name === whole.initial),
+      ...names.filter((name) => name !== whole.initial),
+    ],
+    edges: [...edges.values()].filter(({ from, to }) => known.has(from) && known.has(to)),
+  };
+}
 export const shapeKey = (shape: Shape): string => JSON.stringify(shape);
 
 /** Nodes and edges for React Flow, in the same order each time. */

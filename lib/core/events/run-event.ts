@@ -33,6 +33,11 @@ export interface Intent {
   readonly argsDigest: Sha256;
   /** Last instant at which the call may leave, on the worker's clock. */
   readonly sendBy: EpochMs;
+  /**
+   * Last instant at which the call may leave, on the store's clock: the lease that it was sent under has ended by then.
+   * The store fills it in; absent where no lease is known, as in a foreign trace.
+   */
+  readonly leavesBy?: EpochMs;
   readonly timeoutMs: number;
   readonly settlesWithinMs: number;
   readonly keyValidForMs: number;
@@ -118,6 +123,16 @@ export interface VariablePatch {
   readonly value?: PayloadRef;
 }
 
+/** The row of a step as it was when the step began once more. */
+export interface EndedBefore {
+  readonly attempt: number;
+  readonly executions: number;
+  readonly startedSeq: Seq;
+  readonly startedAt: EpochMs;
+  /** It counts among the steps that have an outcome. */
+  readonly counted: boolean;
+}
+
 interface StepCall {
   readonly stepKey: StepKey;
   readonly name: string;
@@ -155,7 +170,8 @@ export type EventBody =
   | { readonly kind: 'run.paused'; readonly before?: string }
   | {
       readonly kind: 'run.interrupted';
-      readonly cause: 'lease-lapsed' | 'hand-over' | 'recorded';
+      /** `order-refused`: an accepted order was refused at its claim, since what it would do had changed. */
+      readonly cause: 'lease-lapsed' | 'hand-over' | 'recorded' | 'order-refused';
       readonly workerId?: WorkerId;
     }
   | {
@@ -173,7 +189,8 @@ export type EventBody =
   | { readonly kind: 'run.completed'; readonly result?: PayloadRef }
   | {
       readonly kind: 'run.failed';
-      readonly cause: 'error' | 'diverged' | 'no-record' | 'drift' | 'not-recorded';
+      /** `refused`: what it was made for was no longer what would be done; it never began. */
+      readonly cause: 'error' | 'diverged' | 'no-record' | 'drift' | 'not-recorded' | 'refused';
       readonly error: RecordedError;
       readonly stepKey?: StepKey;
     }
@@ -197,6 +214,8 @@ export type EventBody =
   | ({
       readonly kind: 'step.started';
       readonly attempt: number;
+      /** What the console knows of a step that had ended before it was started again: the state keeps none that ended. */
+      readonly endedBefore?: EndedBefore;
       readonly intent?: Intent;
       readonly compensates?: StepKey;
       readonly api?: string;
@@ -233,6 +252,8 @@ export type EventBody =
       readonly result?: PayloadRef;
       /** As in `step.completed`. */
       readonly message?: PayloadRef;
+      /** Of a recorded failure: what kind it was, and what the agent's code is given again. */
+      readonly failure?: AttemptFailure;
       readonly error?: RecordedError;
       readonly verdict?: 'equal' | 'equivalent' | 'different';
     } & StepCall)
@@ -368,7 +389,7 @@ export interface EventStamp {
   readonly at: EpochMs;
   readonly epoch: Epoch;
   readonly by: Writer;
-  /** Schema version of the body; older ones are read through `wire`'s upcasters. */
+  /** Schema version of the body; what was written in an older one is read through `upcast`. */
   readonly version: number;
   readonly inherited?: Origin;
 }

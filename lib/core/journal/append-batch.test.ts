@@ -11,6 +11,7 @@ const contextOf = (lineage: TestLineage, over: Partial<AppendContext> = {}): App
   now: epochMs(lineage.now),
   run: lineage.of().run,
   effects: lineage.ledger(),
+  steps: [...lineage.of().steps.values()],
   batch: undefined,
   others: [],
   missingPayloads: [],

@@ -1,6 +1,7 @@
 import {
   type Epoch,
   type EpochMs,
+  epochMs,
   type RunId,
   type Seq,
   type Sha256,
@@ -8,17 +9,26 @@ import {
   seq,
 } from '../events/ids';
 import type { Hash } from '../events/payload';
-import type { EventKind, NewEvent, RunEvent } from '../events/run-event';
+import type { EventKind, Intent, NewEvent, RunEvent } from '../events/run-event';
 import { within } from '../events/step-key';
+import type { Effect } from '../machine/machine';
 import {
   askAgainAt,
+  effectStatusNow,
   generationsOf,
   keyIsValid,
   ledgerChanges,
   ledgerOf,
   putInLedger,
 } from '../projections/ledger';
-import type { EffectRecord, EffectStatus, OpenStep, RunRecord, RunStatus } from '../projections/records';
+import type {
+  EffectRecord,
+  EffectStatus,
+  OpenStep,
+  RunRecord,
+  RunStatus,
+  StepRecord,
+} from '../projections/records';
 import { canonicalJson, type Json } from '../shared/canonical-json';
 import { fail, ok, type Result } from '../shared/result';
 import { type Draft, type Extension, extend } from './extend';
@@ -28,6 +38,8 @@ export interface AppendContext {
   readonly now: EpochMs;
   readonly run: RunRecord | undefined;
   readonly effects: readonly EffectRecord[];
+  /** Rows of every line of the steps that the batch starts. */
+  readonly steps: readonly StepRecord[];
   readonly batch: StoredBatch | undefined;
   readonly others: readonly RunEvent[];
   readonly missingPayloads: readonly Sha256[];
@@ -125,16 +137,21 @@ export function appendBatch(
   if (refused) return fail(refused);
 
   const revived: readonly Draft[] = revival(run);
-  const drafts = [...revived, ...ask.events.map((event) => settledLate(stamped(event), context))];
+  const drafts = [
+    ...revived,
+    ...ask.events.map((event) => settledLate(stamped(event, run, context.now), context)),
+  ];
   if (lacksRows(run, context.effects, drafts)) return fail({ kind: 'needs-ledger' });
-  const exists = effectInTheWay(run, context, drafts);
+  const exists = againstLedger(run, context, drafts, revived.length);
   if (exists) return fail(exists);
 
-  const extension = extend({ ...run, lastBatch: ask.batch }, context.effects, drafts, {
-    at: context.now,
-    epoch: ask.epoch,
-    by: 'worker',
-  });
+  const extension = extend(
+    { ...run, lastBatch: ask.batch },
+    context.effects,
+    drafts,
+    { at: context.now, epoch: ask.epoch, by: 'worker' },
+    { steps: context.steps },
+  );
   const firstSeq = seq(run.headSeq + 1 + revived.length);
   const { headSeq } = extension.run;
   return ok({
@@ -238,6 +255,14 @@ function refusal(run: RunRecord, events: readonly NewEvent[]): AppendProblem | u
         sentence: `A replay sends nothing, and ${event.stepKey} brings an intent.`,
       };
     }
+    if (event.kind === 'effect.verified' && event.source !== 'probe') {
+      return {
+        kind: 'refused-event',
+        index,
+        event: event.kind,
+        sentence: 'A holder writes what its probe found; the late word of a fenced worker comes as evidence.',
+      };
+    }
     followIntents(open, event);
     const below = openBelow(open, event);
     if (below !== undefined) {
@@ -298,10 +323,16 @@ function openBelow(open: ReadonlyMap<StepKey, unknown>, event: NewEvent): StepKe
   }
 }
 
-/** A holder's events are stamped by the store alone: what is bounded by time here counts by one clock. */
-function stamped(event: NewEvent): NewEvent {
+/**
+ * A holder's events are stamped by the store alone: what is bounded by time here counts by one clock, and what a step was
+ * before it was started again is the record's to say.
+ */
+function stamped(event: NewEvent, { lease }: RunRecord, now: EpochMs): NewEvent {
   const { at: _at, ...rest } = event;
-  return rest;
+  if (rest.kind !== 'step.started') return rest;
+  const { endedBefore: _told, ...start } = rest;
+  if (start.intent === undefined || lease === undefined) return start;
+  return { ...start, intent: { ...start.intent, leavesBy: epochMs(now + lease.leaseMs) } };
 }
 
 /** Before the call had time to settle, a probe's "not found" means unknown, whatever the worker made of it. */
@@ -315,10 +346,20 @@ function settledLate(event: NewEvent, context: AppendContext): NewEvent {
   return { ...event, outcome: 'unknown', note: 'Not found, but asked before the call had time to settle.' };
 }
 
+/** Steps whose rows `appendBatch` wants to see. */
+export const startedIn = (events: readonly NewEvent[]): readonly StepKey[] => [
+  ...new Set(events.flatMap((event) => (event.kind === 'step.started' ? [event.stepKey] : []))),
+];
+
 /** Whether a stop or a revival changes ledger rows that the caller did not read. */
 function lacksRows(run: RunRecord, effects: readonly EffectRecord[], drafts: readonly Draft[]): boolean {
   const touchesAll = drafts.some(
-    (event) => event.kind === 'run.failed' || event.kind === 'run.cancelled' || event.kind === 'run.resumed',
+    ({ kind }) =>
+      kind === 'run.failed' ||
+      kind === 'run.cancelled' ||
+      kind === 'run.resumed' ||
+      kind === 'run.waiting' ||
+      kind === 'run.paused',
   );
   if (!touchesAll) return false;
   const read = new Set(effects.map((effect) => effect.stepKey));
@@ -327,13 +368,18 @@ function lacksRows(run: RunRecord, effects: readonly EffectRecord[], drafts: rea
   );
 }
 
-/** One declaration gates every path: an intent is refused while its occurrence is open or confirmed in the lineage. */
-function effectInTheWay(
+/**
+ * One declaration gates every path: an intent is refused while its occurrence is open or confirmed in the lineage. Nor
+ * does a run come to rest over a call that is in flight: nobody would be left to say how it ended.
+ */
+function againstLedger(
   run: RunRecord,
   context: AppendContext,
   drafts: readonly Draft[],
-): EffectExists | undefined {
-  if (!drafts.some((event) => event.kind === 'step.started' && event.intent)) return undefined;
+  before: number,
+): AppendProblem | undefined {
+  if (!drafts.some((event) => rests(event) || (event.kind === 'step.started' && event.intent)))
+    return undefined;
   const ledger = ledgerOf(context.effects);
   for (const [index, draft] of drafts.entries()) {
     const event: RunEvent = {
@@ -345,12 +391,24 @@ function effectInTheWay(
       by: draft.by ?? 'worker',
       version: 1,
     };
+    if (rests(event)) {
+      const flying = [...ledger.values()].flat().find((row) => isInFlight(row, run));
+      if (flying)
+        return {
+          kind: 'refused-event',
+          index: index - before,
+          event: event.kind,
+          sentence: `${event.kind} comes while ${flying.stepKey} is in flight.`,
+        };
+    }
     if (event.kind === 'step.started' && event.intent) {
+      const asked = { ...event.intent, effect: event.effect };
       const row = (ledger.get(event.stepKey) ?? []).findLast((one) =>
-        standsInTheWay(one, run, event.intent?.generation ?? 1, context.now),
+        standsInTheWay(one, run, asked, context.now),
       );
       if (row) {
-        const { stepKey, generation, runId, intentSeq, status } = row;
+        const { stepKey, generation, runId, intentSeq } = row;
+        const status = effectStatusNow(row, context.now);
         return { kind: 'effect-exists', stepKey, generation, runId, intentSeq, status };
       }
     }
@@ -359,7 +417,24 @@ function effectInTheWay(
   return undefined;
 }
 
-function standsInTheWay(row: EffectRecord, run: RunRecord, generation: number, now: EpochMs): boolean {
+const rests = (event: NewEvent): boolean => event.kind === 'run.waiting' || event.kind === 'run.paused';
+
+/** An external call that this holder has made and has not said a word about yet. */
+const isInFlight = (row: EffectRecord, run: RunRecord): boolean =>
+  row.runId === run.runId &&
+  row.epoch === run.epoch &&
+  row.effect === 'external' &&
+  row.status === 'intended';
+
+function standsInTheWay(
+  row: EffectRecord,
+  run: RunRecord,
+  asked: Intent & { readonly effect: Effect | undefined },
+  now: EpochMs,
+): boolean {
+  const { generation } = asked;
+  // A generation is one set of arguments, whatever became of it: it has one key, and one answer.
+  if (row.generation === generation && row.intent.argsDigest !== asked.argsDigest) return true;
   switch (row.status) {
     case 'failed':
       return false;
@@ -374,6 +449,8 @@ function standsInTheWay(row: EffectRecord, run: RunRecord, generation: number, n
         row.effect === 'idempotent' &&
         row.runId === run.runId &&
         row.generation === generation &&
+        row.effect === asked.effect &&
+        row.intent.idempotencyKey === asked.idempotencyKey &&
         keyIsValid(row, now)
       );
   }

@@ -1,4 +1,4 @@
-import { type Epoch, type EpochMs, type Seq, seq } from '../events/ids';
+import { type Epoch, type EpochMs, type RunId, type Seq, seq } from '../events/ids';
 import {
   EVENT_VERSION,
   type EventOf,
@@ -7,7 +7,7 @@ import {
   type RunEvent,
   type Writer,
 } from '../events/run-event';
-import { ledgerChanges, ledgerOf, putInLedger } from '../projections/ledger';
+import { isUnsettled, ledgerChanges, ledgerOf, putInLedger } from '../projections/ledger';
 import type {
   CheckpointRecord,
   EffectRecord,
@@ -16,13 +16,11 @@ import type {
   RunState,
   StepRecord,
 } from '../projections/records';
-import {
-  applyEvent,
-  checkpointId,
-  rewindTransition,
-  type Transition,
-  transition,
-} from '../projections/run-state';
+import { rewindTransition } from '../projections/rewind-state';
+import { applyEvent, checkpointId, transition } from '../projections/run-state';
+import type { Transition } from '../projections/state-change';
+import { startedBefore } from '../projections/step-transitions';
+import { hasOutcome, stepAt } from '../projections/steps';
 
 /** A new event; copies of other journals (a fork, an import) bring their own stamp. */
 export type Draft = NewEvent & { readonly by?: Writer; readonly epoch?: Epoch; readonly inherited?: Origin };
@@ -36,10 +34,14 @@ export interface Stamp {
 export interface ExtendOptions {
   /** State at an older seq, for `run.rewound`; needed where `toSeq` lies before the events at hand. */
   readonly stateAt?: (at: Seq) => RunState;
+  /** Rows of every line of the steps that the events start: what had ended is told where it is started again. */
+  readonly steps?: readonly StepRecord[];
   /** Writes a snapshot at the end whatever the count: imports and fork copies. */
   readonly snapshotAtEnd?: boolean;
   /** The events are a whole journal's copies: nothing is filled in, they stay as they were recorded. */
   readonly asRecorded?: boolean;
+  /** The events come from elsewhere: whose effects they do not decide, because their home is here. */
+  readonly isOurs?: (id: RunId) => boolean;
 }
 
 export interface Snapshot {
@@ -64,7 +66,8 @@ export const SNAPSHOT_EVERY = 256;
 
 /**
  * The one place where appended events become rows. `effects`: ledger rows of the lineage for every key in
- * `effectKeysOf(events)`. Fills in a checkpoint's name (where empty), entrySeq, intentSeq and othersSeq.
+ * `effectKeysOf(events)`. Fills in a checkpoint's name (where empty), entrySeq, intentSeq and othersSeq, and what a
+ * step had been that is started again.
  * Lease, epoch and batch number of the run's row are the caller's. O(events).
  */
 export function extend(
@@ -81,17 +84,16 @@ export function extend(
   const changedEffects = new Map<string, EffectRecord>();
   const checkpoints: CheckpointRecord[] = [];
   const snapshots: Snapshot[] = [];
-  let { state, inDoubt } = run;
+  let { state, unsettled } = run;
 
   for (const [index, draft] of events.entries()) {
     const bare = place(run, state, draft, stamp);
-    const filled =
-      bare.kind === 'checkpoint.saved' && bare.inherited === undefined && options.asRecorded !== true;
-    const event = filled ? filledIn(bare, state, events[index + 1]) : bare;
+    const isFilled = bare.inherited === undefined && options.asRecorded !== true;
+    const event = isFilled ? filledIn(bare, state, events[index + 1], steps, options.steps) : bare;
     placed.push(event);
-    for (const row of ledgerChanges(ledger, run.root, event, state, run.lease)) {
+    for (const row of ledgerChanges(ledger, run.root, event, state, options.isOurs)) {
       const old = ledger.get(row.stepKey)?.find((one) => one.generation === row.generation);
-      inDoubt += doubtOf(row, run) - doubtOf(old, run);
+      unsettled += unsettledIn(row, run) - unsettledIn(old, run);
       putInLedger(ledger, row);
       changedEffects.set(`${row.generation} ${row.stepKey}`, row);
     }
@@ -101,7 +103,7 @@ export function extend(
         : transition(state, event);
     state = change.state;
     for (const row of change.steps) steps.set(`${row.line} ${row.stepKey}`, asRow(row));
-    for (const row of change.questions) questions.set(row.questionId, row);
+    for (const row of change.questions) questions.set(`${row.line} ${row.questionId}`, row);
     if (event.kind === 'checkpoint.saved') checkpoints.push(checkpointOf(event, state));
     if (event.kind === 'run.rewound' || event.seq % SNAPSHOT_EVERY === 0)
       snapshots.push({ seq: event.seq, line: state.line, state });
@@ -110,7 +112,7 @@ export function extend(
     snapshots.push({ seq: state.seq, line: state.line, state });
   }
   return {
-    run: { ...run, updatedAt: stamp.at, headSeq: state.seq, state, inDoubt },
+    run: { ...run, updatedAt: stamp.at, headSeq: state.seq, state, unsettled },
     events: placed,
     steps: [...steps.values()],
     effects: [...changedEffects.values()],
@@ -120,8 +122,8 @@ export function extend(
   };
 }
 
-const doubtOf = (row: EffectRecord | undefined, run: RunRecord): number =>
-  row?.status === 'in-doubt' && row.runId === run.runId ? 1 : 0;
+const unsettledIn = (row: EffectRecord | undefined, run: RunRecord): number =>
+  row !== undefined && row.runId === run.runId && isUnsettled(row) ? 1 : 0;
 
 /** A step's row, without what only an open step of the state carries. */
 function asRow(step: StepRecord): StepRecord {
@@ -146,8 +148,51 @@ function place(run: RunRecord, state: RunState, draft: Draft, stamp: Stamp): Run
   return { ...draft, ...common };
 }
 
+function filledIn(
+  event: RunEvent,
+  state: RunState,
+  next: Draft | undefined,
+  changed: ReadonlyMap<string, StepRecord>,
+  stored: readonly StepRecord[] | undefined,
+): RunEvent {
+  switch (event.kind) {
+    case 'checkpoint.saved':
+      return filledCheckpoint(event, state, next);
+    case 'step.started':
+      return filledStart(event, state, changed, stored ?? []);
+    default:
+      return event;
+  }
+}
+
+/** What only the rows tell of a step that is started again after it had ended. */
+function filledStart(
+  event: EventOf<'step.started'>,
+  state: RunState,
+  changed: ReadonlyMap<string, StepRecord>,
+  stored: readonly StepRecord[],
+): RunEvent {
+  const { stepKey } = event;
+  if (event.endedBefore !== undefined || startedBefore(state, stepKey) !== undefined) return event;
+  const rows = new Map<number, StepRecord>();
+  for (const row of stored) if (row.stepKey === stepKey) rows.set(row.line, row);
+  for (let line = 0; line <= state.line; line++) {
+    const row = changed.get(`${line} ${stepKey}`);
+    if (row !== undefined) rows.set(line, row);
+  }
+  const row = rows.size === 0 ? undefined : stepAt([...rows.values()], stepKey, state);
+  if (row === undefined) return event;
+  const { attempt, executions, startedSeq, startedAt } = row;
+  const counted = hasOutcome(row) || row.status === 'not-recorded';
+  return { ...event, endedBefore: { attempt, executions, startedSeq, startedAt, counted } };
+}
+
 /** What a worker cannot know when it asks for a checkpoint: where its visit was entered, what the console appended meanwhile. */
-function filledIn(event: EventOf<'checkpoint.saved'>, state: RunState, next: Draft | undefined): RunEvent {
+function filledCheckpoint(
+  event: EventOf<'checkpoint.saved'>,
+  state: RunState,
+  next: Draft | undefined,
+): RunEvent {
   // Saved for the sake of the intent that comes right behind it, in the same append.
   const saves = event.trigger === 'before-effect' && next?.kind === 'step.started' && next.intent;
   const intentSeq = saves ? seq(event.seq + 1) : event.intentSeq;

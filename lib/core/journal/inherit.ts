@@ -1,5 +1,6 @@
 import { epoch, type RunId, type Seq, type StepKey, seq } from '../events/ids';
 import type { EventBody, RunEvent } from '../events/run-event';
+import { wentOn } from '../projections/went-on';
 import { assertNever } from '../shared/assert';
 import type { Draft } from './extend';
 
@@ -38,11 +39,18 @@ export function inheritEvents(parent: RunId, path: readonly RunEvent[], firstSeq
 /** Final failures that ended the run rather than being an outcome that its code went on from. */
 function endings(path: readonly RunEvent[]): ReadonlySet<Seq> {
   const found = new Set<Seq>();
-  const last = new Map<StepKey, Seq>();
+  const named = new Map<StepKey, Seq>();
+  // As the fold has it: the newest one, until its code goes on.
+  let last: { readonly stepKey: StepKey; readonly seq: Seq } | undefined;
   for (const event of path) {
-    if (event.kind === 'step.failed' && event.final) last.set(event.stepKey, event.seq);
-    const culprit =
-      event.kind === 'run.failed' && event.stepKey !== undefined ? last.get(event.stepKey) : undefined;
+    if (last !== undefined && wentOn(event, last.stepKey)) last = undefined;
+    if (event.kind === 'step.failed' && event.final) {
+      named.set(event.stepKey, event.seq);
+      last = event;
+    }
+    if (event.kind !== 'run.failed') continue;
+    const unnamed = event.cause === 'error' ? last?.seq : undefined;
+    const culprit = event.stepKey === undefined ? unnamed : named.get(event.stepKey);
     if (culprit !== undefined) found.add(culprit);
   }
   return found;
@@ -106,6 +114,12 @@ function remapped(body: EventBody, parent: RunId, renumbered: ReadonlyMap<Seq, S
         othersSeq: newestUpTo(renumbered, body.othersSeq),
         ...(intent !== undefined && { intentSeq: intent }),
       };
+    }
+    case 'step.started': {
+      const before = body.endedBefore;
+      return before === undefined
+        ? body
+        : { ...body, endedBefore: { ...before, startedSeq: at(before.startedSeq) } };
     }
     case 'step.reused':
     case 'step.skipped': {

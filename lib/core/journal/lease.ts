@@ -70,11 +70,10 @@ export function claimFor(
   const queued = state.status === 'queued' ? state.queue : undefined;
   if (queued) {
     const reason = reasonOf(run, queued);
-    const startedByCommand = queued.reason === 'command';
-    if (
-      reason !== undefined &&
-      has(startedByCommand ? (options.plannedMachine ?? state.machineDigest) : state.machineDigest)
-    ) {
+    const ordered = queued.reason === 'command';
+    const machine = ordered ? (options.plannedMachine ?? state.machineDigest) : state.machineDigest;
+    // An order's plan is for one machine: where that is not known, no worker is known to have it.
+    if (reason !== undefined && !(ordered && machine === undefined) && has(machine)) {
       return { reason, ...(queued.commandId !== undefined && { commandId: commandId(queued.commandId) }) };
     }
   }
@@ -89,7 +88,11 @@ export function claimFor(
   return undefined;
 }
 
-function reasonOf(run: RunRecord, queued: NonNullable<RunRecord['state']['queue']>): ClaimReason | undefined {
+/** What a claim of the queued run is for; undefined where nobody may claim it. */
+export function reasonOf(
+  run: RunRecord,
+  queued: NonNullable<RunRecord['state']['queue']>,
+): ClaimReason | undefined {
   // Carried on in any other way, a replay would touch the outside.
   if (run.parent?.mode === 'replay')
     return queued.reason === 'command' && run.state.pending?.mode === 'replay' ? 'replay' : undefined;
@@ -152,10 +155,6 @@ export function takeClaim(
   };
   return { run: held, event: claim.reason === 'replay' && started ? started : resumed };
 }
-
-/** Whether a worker may find something to do there: the run is queued, or a probe was asked for. */
-export const wantsWorker = ({ state }: RunRecord): boolean =>
-  state.status === 'queued' || state.verifies.length > 0;
 
 /**
  * The judge's verdict on a run whose lease lapsed: interrupted where it was running, queued where it waits for a

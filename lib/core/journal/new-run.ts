@@ -24,7 +24,7 @@ export function newRun(of: {
     epoch: epoch(0),
     lastBatch: 0,
     state: emptyState(of.agent),
-    inDoubt: 0,
+    unsettled: 0,
     ledgerVersion: 0,
   };
 }

@@ -1,8 +1,9 @@
 import type { EpochMs } from '../events/ids';
 import type { PlanFrom } from '../events/run-event';
 import { liveLease } from '../journal/lease';
-import type { RunRecord, RunStatus } from '../projections/records';
-import { hasBegun, nothingToResume } from './plan-run';
+import type { EffectRecord, RunRecord, RunStatus } from '../projections/records';
+import { assertNever } from '../shared/assert';
+import { hasBegun, nothingToResume, waitingOrder } from './plan-run';
 
 export type ActionName = 'resume' | 'rewind' | 'fork' | 'replay' | 'pause' | 'cancel' | 'verify' | 'answer';
 
@@ -25,8 +26,8 @@ export interface ActionsInput {
   readonly judgedFrom?: EpochMs;
   /** What the engine that owns the run can do. */
   readonly can: ReadonlySet<string>;
-  /** Effects in doubt that have a probe; absent where nobody has looked. */
-  readonly verifiable?: number;
+  /** The run's effects in doubt, `doubtsOf`. */
+  readonly doubts: readonly EffectRecord[];
   /** Whether a live worker has the agent; absent where nobody has looked. */
   readonly hasWorker?: boolean;
 }
@@ -46,20 +47,30 @@ export function actionsOf(
   return {
     resume: why(
       'resume',
-      notHere(run) ?? replayOnly(run) ?? held(run, input) ?? nothingToResume(status, run.state),
-    ),
-    rewind: why('rewind', notHere(run) ?? replayOnly(run) ?? held(run, input) ?? notBegun(run)),
-    fork: why('fork', notBegun(run)),
-    replay: why('replay', notBegun(run) ?? noCode(run, input)),
-    pause: why(
-      'pause',
       notHere(run) ??
-        (status === 'running' ? undefined : `The run is ${status}; only a running one can be paused.`) ??
-        stopping(run),
+        replayOnly(run) ??
+        held(run, input) ??
+        nothingToResume(status, run.state) ??
+        noMachine(run),
     ),
-    cancel: why('cancel', notHere(run) ?? (hasEnded(status) ? `The run is ${status} already.` : undefined)),
-    verify: why('verify', notHere(run) ?? nothingToVerify(run, input)),
-    answer: why('answer', notHere(run) ?? (openQuestions(run) > 0 ? undefined : 'Nothing is asked.')),
+    rewind: why(
+      'rewind',
+      notHere(run) ??
+        replayOnly(run) ??
+        held(run, input) ??
+        waitingOrder(status, run.state) ??
+        notBegun(run) ??
+        noMachine(run),
+    ),
+    fork: why('fork', notBegun(run) ?? noMachine(run)),
+    replay: why('replay', notBegun(run) ?? noCode(run, input)),
+    pause: why('pause', notHere(run) ?? notRunning(status, run) ?? underWay(run)),
+    cancel: why(
+      'cancel',
+      notHere(run) ?? (hasEnded(status) ? `The run is ${status} already.` : cancelling(run)),
+    ),
+    verify: why('verify', notHere(run) ?? nothingToVerify(input)),
+    answer: why('answer', notHere(run) ?? nothingAsked(run) ?? answerIsLost(status, run)),
   };
 }
 
@@ -73,8 +84,9 @@ export function nextAction(run: RunRecord, status: RunStatus, input: ActionsInpu
           sentence: 'A copy of a run that has its home elsewhere: replay it, nothing outside is touched.',
         }
       : undefined;
-  if (run.inDoubt > 0 && !liveLease(run, input.now, input.judgedFrom)) {
-    const what = run.inDoubt === 1 ? 'One effect is in doubt' : `${run.inDoubt} effects are in doubt`;
+  const doubts = input.doubts.length;
+  if (doubts > 0 && !liveLease(run, input.now, input.judgedFrom)) {
+    const what = doubts === 1 ? 'One effect is in doubt' : `${doubts} effects are in doubt`;
     return actions.verify.possible
       ? {
           action: 'verify',
@@ -82,7 +94,12 @@ export function nextAction(run: RunRecord, status: RunStatus, input: ActionsInpu
         }
       : { action: 'decide', sentence: `${what}: say whether it happened before anything is sent again.` };
   }
-  if (actions.answer.possible) return { action: 'answer', sentence: 'The run waits for an answer.' };
+  // Where a stop stands in the way, an answer alone lets nothing go on.
+  if (actions.answer.possible && (status === 'waiting' || status === 'running' || status === 'queued'))
+    return {
+      action: 'answer',
+      sentence: status === 'waiting' ? 'The run waits for an answer.' : 'A question is open: answer it.',
+    };
   if (!actions.resume.possible) return undefined;
   const { checkpoint } = run.state;
   return checkpoint
@@ -113,15 +130,30 @@ function held(run: RunRecord, input: ActionsInput): string | undefined {
     : undefined;
 }
 
-/** A holder carries out one order to stop: a pause takes no cancel’s place, and no other pause’s. */
-function stopping(run: RunRecord): string | undefined {
-  const { pending } = run.state;
-  if (pending?.mode === 'cancel') return `A cancel by ${pending.actor} is pending.`;
-  return pending?.mode === 'pause' ? `A pause by ${pending.actor} is pending already.` : undefined;
+function notRunning(status: RunStatus, run: RunRecord): string | undefined {
+  if (status === 'running') return undefined;
+  return waitingOrder(status, run.state) ?? `The run is ${status}; only a running one can be paused.`;
 }
+
+/** A holder carries out one order at a time: a pause takes no other one’s place. */
+function underWay(run: RunRecord): string | undefined {
+  const { pending } = run.state;
+  if (pending === undefined || pending.mode === 'verify') return undefined;
+  return pending.mode === 'pause' || pending.mode === 'cancel'
+    ? `A ${pending.mode} by ${pending.actor} is pending already.`
+    : `${pending.mode} by ${pending.actor} is being taken up; the run can be paused once that is done, and cancelled now.`;
+}
+
+const cancelling = ({ state: { pending } }: RunRecord): string | undefined =>
+  pending?.mode === 'cancel' ? `A cancel by ${pending.actor} is pending already.` : undefined;
 
 const notBegun = (run: RunRecord): string | undefined =>
   hasBegun(run.state) ? undefined : 'The run has not begun.';
+
+const noMachine = (run: RunRecord): string | undefined =>
+  run.state.machineDigest === undefined
+    ? 'The trace names no machine, so nobody can say which code it would go on with.'
+    : undefined;
 
 function noCode(run: RunRecord, input: ActionsInput): string | undefined {
   if (run.state.machineDigest === undefined)
@@ -134,10 +166,40 @@ function noCode(run: RunRecord, input: ActionsInput): string | undefined {
 const hasEnded = (status: RunStatus): boolean =>
   status === 'completed' || status === 'failed' || status === 'cancelled';
 
-function nothingToVerify(run: RunRecord, input: ActionsInput): string | undefined {
-  if (run.inDoubt === 0) return 'No effect is in doubt.';
-  return input.verifiable === 0 ? 'The tool has no probe to ask downstream; decide by hand.' : undefined;
+function nothingToVerify({ doubts }: ActionsInput): string | undefined {
+  if (doubts.length === 0) return 'No effect is in doubt.';
+  return doubts.some((effect) => effect.intent.verifiable)
+    ? undefined
+    : 'The tool has no probe to ask downstream; decide by hand.';
 }
 
-const openQuestions = (run: RunRecord): number =>
-  Object.values(run.state.questions).filter((question) => question.status === 'open').length;
+const nothingAsked = (run: RunRecord): string | undefined =>
+  Object.values(run.state.questions).some((question) => question.status === 'open')
+    ? undefined
+    : 'Nothing is asked.';
+
+/**
+ * Whether an answer would reach nobody. A run that waits is queued by it, a holder hears of it, and what was stopped
+ * without having ended gives it to its code once it is resumed.
+ */
+function answerIsLost(status: RunStatus, run: RunRecord): string | undefined {
+  switch (status) {
+    case 'queued':
+    case 'running':
+    case 'waiting':
+      return replayOnly(run);
+    case 'paused':
+    case 'interrupted':
+      return replayOnly(run) ?? noMachine(run);
+    case 'completed':
+      return 'The run has completed; nobody waits for the answer.';
+    case 'cancelled':
+      return 'The run was cancelled; nobody waits for the answer.';
+    case 'failed':
+      return 'The run has failed; resume it first, the question stands.';
+    case 'unknown':
+      return 'The trace does not say how the run ended.';
+    default:
+      return assertNever(status, 'run status');
+  }
+}

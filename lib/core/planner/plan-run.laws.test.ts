@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arbitraryLineage, testHash, testMachine } from '../../testing/random-journal';
 import { epochMs, machineDigest, workerId } from '../events/ids';
-import { statusNow } from '../projections/run-state';
+import { statusNow } from '../projections/run-status';
 import { type PlanInput, planRun, resolvePoint } from './plan-run';
 
 const modes = ['resume', 'rewind', 'fork', 'replay'] as const;

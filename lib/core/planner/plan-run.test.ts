@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { refOf, TestLineage, testHash, testMachine } from '../../testing/random-journal';
 import { epochMs, machineDigest, questionId, runId, type Seq, seq, stepKey, workerId } from '../events/ids';
 import type { Decision, Intent, NewEvent } from '../events/run-event';
-import { statusNow } from '../projections/run-state';
+import { doubtsOf } from '../projections/ledger';
+import { statusNow } from '../projections/run-status';
 import { stepAt } from '../projections/steps';
 import { actionsOf, nextAction } from './actions';
 import type { Plan } from './plan';
@@ -212,9 +213,37 @@ describe('resume', () => {
         { kind: 'run.queued', reason: 'command', commandId: command },
       ]);
     }
-    const atClaim = planOf(lineage, { decisions });
+    const atClaim = planOf(lineage, { decisions, accepted: true });
     expect(atClaim.headSeq).not.toBe(first.headSeq);
     expect(atClaim.digest).toBe(first.digest);
+    // Another order's decision, the same or not, is on what is settled.
+    expect(planRun(inputOf(lineage, { decisions }), testHash)).toMatchObject({
+      ok: false,
+      problem: { kind: 'bad-decision', sentence: expect.stringContaining('settled already') },
+    });
+    const other = { 'work#1/pay#1': { intentSeq: seqOfIntent(lineage), outcome: 'did-not-happen' } } as const;
+    expect(planRun(inputOf(lineage, { decisions: other, accepted: true }), testHash).ok).toBe(false);
+  });
+
+  it('is another plan where a confirmed effect gives another result', () => {
+    const lineage = lapse(killed());
+    const plans = ['A', 'B'].map((id) => {
+      const decision = {
+        intentSeq: seqOfIntent(lineage),
+        outcome: 'happened' as const,
+        result: refOf({ id }),
+      };
+      return planOf(lineage, { decisions: { 'work#1/pay#1': decision } });
+    });
+    const settled = plans.map((_, i) =>
+      planOf(lineage, {
+        effects: lineage
+          .ledger()
+          .map((row) => ({ ...row, status: 'confirmed' as const, result: refOf({ id: i }) })),
+      }),
+    );
+    expect(settled.map((plan) => by(plan)['work#1/pay#1'])).toEqual(['skip', 'skip']);
+    expect(new Set([...plans, ...settled].map((plan) => plan.digest)).size).toBe(4);
   });
 
   it('refuses a decision without a result, for another intent, or on what is settled', () => {
@@ -540,17 +569,20 @@ describe('replay', () => {
   });
 });
 
+const doubtsIn = (lineage: TestLineage) =>
+  doubtsOf(lineage.of().run.runId, lineage.ledger(), epochMs(lineage.now));
+
 describe('actions', () => {
   it('say why where they are not possible (S32), and name the checkpoint of the next one (S31)', () => {
     const lineage = killed();
-    const input = { now: epochMs(lineage.now), can: everything };
+    const input = { now: epochMs(lineage.now), can: everything, doubts: doubtsIn(lineage) };
     const held = actionsOf(lineage.of().run, 'running', input);
     expect(held.resume).toMatchObject({ possible: false, reason: expect.stringContaining('Held by w1') });
     expect(held.answer).toEqual({ possible: false, reason: 'Nothing is asked.' });
     expect(held.pause.possible).toBe(true);
     lineage.worker([done('work#1/pay#1'), save]);
     lapse(lineage);
-    const later = { ...input, now: epochMs(lineage.now) };
+    const later = { ...input, now: epochMs(lineage.now), doubts: doubtsIn(lineage) };
     expect(actionsOf(lineage.of().run, 'interrupted', later).resume).toEqual({ possible: true });
     expect(nextAction(lineage.of().run, 'interrupted', later)).toMatchObject({
       action: 'resume',
@@ -565,16 +597,13 @@ describe('actions', () => {
   });
   it('put the probe first while an effect is in doubt', () => {
     const lineage = lapse(killed());
-    expect(
-      nextAction(lineage.of().run, 'interrupted', { now: epochMs(lineage.now), can: everything }),
-    ).toMatchObject({ action: 'verify' });
-    expect(
-      nextAction(lineage.of().run, 'interrupted', {
-        now: epochMs(lineage.now),
-        can: everything,
-        verifiable: 0,
-      }),
-    ).toMatchObject({ action: 'decide' });
+    const doubts = doubtsIn(lineage);
+    const input = { now: epochMs(lineage.now), can: everything, doubts };
+    expect(nextAction(lineage.of().run, 'interrupted', input)).toMatchObject({ action: 'verify' });
+    const blind = doubts.map((effect) => ({ ...effect, intent: { ...effect.intent, verifiable: false } }));
+    expect(nextAction(lineage.of().run, 'interrupted', { ...input, doubts: blind })).toMatchObject({
+      action: 'decide',
+    });
   });
 });
 
@@ -599,6 +628,6 @@ describe('status', () => {
       status: 'in-doubt',
       input: refOf({ of: 'work#1/pay#1' }),
     });
-    expect(lineage.of().run.inDoubt).toBe(1);
+    expect(doubtsIn(lineage)).toHaveLength(1);
   });
 });

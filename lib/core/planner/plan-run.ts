@@ -9,7 +9,15 @@ import type { Machine, MachineDifference } from '../machine/machine';
 import { reachFrom } from '../machine/reach';
 import { inForce, segmentsAt } from '../projections/effective-path';
 import { mineMachine } from '../projections/graph';
-import { isInDoubt, type Ledger, ledgerOf, putInLedger, withDecision } from '../projections/ledger';
+import {
+  effectStatusNow,
+  isInDoubt,
+  isResultUnknown,
+  type Ledger,
+  ledgerOf,
+  putInLedger,
+  withDecision,
+} from '../projections/ledger';
 import type { EffectRecord, RunRecord, RunState, RunStatus, StepRecord } from '../projections/records';
 import { emptyState } from '../projections/run-state';
 import { stepsAt } from '../projections/steps';
@@ -36,6 +44,8 @@ export interface PlanInput extends PointInput {
   readonly from: PlanFrom;
   readonly edits: readonly Edit[];
   readonly decisions: Readonly<Record<string, Decision>>;
+  /** `decisions` are those of an accepted order, computed again: the ledger has them. */
+  readonly accepted?: boolean;
   readonly options: PlanOptions;
   readonly now: EpochMs;
   /** State that the plan is made from: the run's head, or what it was when a command was accepted. */
@@ -85,7 +95,14 @@ export function planRun(input: PlanInput, hash: Hash): Result<Plan, PlanProblem>
   const before = upTo.map((row) => planStep(row, regionOf(row, at), context));
   const after = behind.map((row) => planStep(row, 'behind', context));
   const steps = [...before, ...after];
-  const leftBehind = leftBehindOf(input, behind, ledger);
+  const leftBehind = leftBehindOf(input, behind, keptBefore(input, upTo), ledger);
+  const stray = input.options.keep?.find((key) => !ledger.has(key));
+  if (stray !== undefined)
+    return fail({
+      kind: 'unsupported-option',
+      option: 'keep',
+      sentence: `No effect is recorded for ${stray}, so there is nothing to keep.`,
+    });
   const drift = driftOf(input);
   const machineDigest = input.today?.digest ?? input.head.machineDigest;
 
@@ -106,17 +123,17 @@ export function planRun(input: PlanInput, hash: Hash): Result<Plan, PlanProblem>
     totals: totalsOf(steps),
     leftBehind,
     drift,
-    obstacles: obstaclesOf(input, point, before, after, leftBehind.effects, drift),
+    obstacles: obstaclesOf(input, point, before, after, leftBehind.effects, drift, ledger),
     context: contextWindow(input.mode, at),
     edits: input.edits,
     decisions: input.decisions,
     options: input.options,
   };
-  return ok({ digest: hash(canonicalJson(content(plan))), ...plan });
+  return ok({ digest: hash(canonicalJson(content(plan, ledger))), ...plan });
 }
 
 /** The part of a plan that its digest covers. */
-function content(plan: Omit<Plan, 'digest'>): Json {
+function content(plan: Omit<Plan, 'digest'>, ledger: Ledger): Json {
   const covered = {
     mode: plan.mode,
     runId: plan.runId,
@@ -130,6 +147,7 @@ function content(plan: Omit<Plan, 'digest'>): Json {
       step.intentSeq ?? 0,
       step.receipt ?? '',
       step.ownerRunId ?? '',
+      confirmedResult(step, ledger),
     ]),
     envelope: plan.envelope,
     leftBehind: plan.leftBehind,
@@ -146,6 +164,13 @@ function content(plan: Omit<Plan, 'digest'>): Json {
   };
   return covered as unknown as Json;
 }
+
+/** Digest of the result that the code is given for a confirmed effect. */
+const confirmedResult = ({ key, intentSeq }: PlannedStep, ledger: Ledger): string =>
+  (intentSeq !== undefined &&
+    ledger.get(key)?.findLast((row) => row.intentSeq === intentSeq && row.status === 'confirmed')?.result
+      ?.sha256) ||
+  '';
 
 function unsupported({ options, mode }: PlanInput): PlanProblem | undefined {
   const refuse = (name: string, sentence: string): PlanProblem => ({
@@ -181,14 +206,17 @@ function withDecisions(input: PlanInput): Result<Ledger, PlanProblem> {
   const branches = input.mode === 'fork' || input.mode === 'replay';
   for (const [key, decision] of Object.entries(input.decisions)) {
     const rows = ledger.get(key as StepKey) ?? [];
-    const row = rows.find((one) => one.intentSeq === decision.intentSeq);
+    // A seq is the run's own: another run of the lineage may have an intent at the same number.
+    const row =
+      rows.find((one) => one.runId === input.run.runId && one.intentSeq === decision.intentSeq) ??
+      rows.find((one) => one.intentSeq === decision.intentSeq);
     const sentence = branches
       ? `A ${input.mode} records no decision. Decide it on run ${row?.runId ?? rows.at(-1)?.runId ?? input.run.runId} first.`
       : row
         ? decisionProblem(row, decision, input)
         : `There is no intent at seq ${decision.intentSeq} for ${key}; the effect was sent again since, or never.`;
     if (sentence !== undefined) return fail({ kind: 'bad-decision', stepKey: key as StepKey, sentence });
-    if (row && row.status !== 'confirmed' && row.status !== 'failed')
+    if (row && row.status !== 'failed' && row.status !== 'compensated')
       putInLedger(ledger, withDecision(row, decision, input.head.seq));
   }
   return ok(ledger);
@@ -201,10 +229,16 @@ function decisionProblem(row: EffectRecord, decision: Decision, input: PlanInput
   if (outcome === 'happened' && decision.result === undefined)
     return 'Happened needs the result that the code is to be given.';
   if (row.runId !== input.run.runId) return `Run ${row.runId} owns this effect; it is decided there.`;
-  // The same decision again, or after it was recorded, settles nothing new.
+  if (isResultUnknown(row))
+    return outcome === 'happened'
+      ? undefined
+      : `${row.stepKey} happened; only what it answered is not known.`;
   const said =
     row.status === 'confirmed' ? 'happened' : row.status === 'failed' ? 'did-not-happen' : undefined;
-  if (said === outcome) return undefined;
+  // What an accepted order decided was in doubt until then, so that what is settled so was settled by it.
+  const isOwn =
+    said === outcome && row.result?.sha256 === (said === 'happened' ? decision.result?.sha256 : undefined);
+  if (isOwn && input.accepted === true) return undefined;
   if (said !== undefined)
     return `${row.stepKey} is settled already: it ${said === 'happened' ? 'happened' : 'did not happen'}.`;
   const stopUnrecorded = row.status === 'intended' && row.effect === 'external' && !isHeld(input);
@@ -218,6 +252,19 @@ function rowsBehind(input: PlanInput, point: PlanPoint, upTo: readonly StepRecor
   return stepsAt(input.steps, input.head).filter(
     (row) => row.startedSeq > point.seq && !before.has(row.stepKey),
   );
+}
+
+/** Effects that a rewind left behind before: on no line that still counts, and in force all the same. */
+function keptBefore(input: PlanInput, upTo: readonly StepRecord[]): readonly StepRecord[] {
+  if (input.mode === 'replay' || input.head.rewinds.length === 0) return [];
+  const counted = new Set([...upTo, ...stepsAt(input.steps, input.head)].map((row) => row.stepKey));
+  const kept = new Map<StepKey, StepRecord>();
+  for (const row of input.steps) {
+    if (row.startedSeq > input.head.seq || counted.has(row.stepKey)) continue;
+    const other = kept.get(row.stepKey);
+    if (other === undefined || other.line < row.line) kept.set(row.stepKey, row);
+  }
+  return [...kept.values()].sort((a, b) => a.startedSeq - b.startedSeq);
 }
 
 const regionOf = (row: StepRecord, at: RunState): Region =>
@@ -245,10 +292,15 @@ function contextOf(
   };
 }
 
-function leftBehindOf(input: PlanInput, behind: readonly StepRecord[], ledger: Ledger): Plan['leftBehind'] {
-  const kept = new Set<StepKey>(input.options.keep ?? []);
+function leftBehindOf(
+  input: PlanInput,
+  behind: readonly StepRecord[],
+  before: readonly StepRecord[],
+  ledger: Ledger,
+): Plan['leftBehind'] {
+  const kept = new Set<StepKey>([...(input.options.keep ?? []), ...before.map((row) => row.stepKey)]);
   const effects: LeftBehindEffect[] = [];
-  for (const row of behind) {
+  for (const row of [...before, ...behind]) {
     const effect = effectRow(row, ledger);
     if (effect === undefined || effect.status === 'failed') continue;
     // A fork's original stays as it is. An open idempotent call is repeated under its key where it is asked for again.
@@ -260,7 +312,7 @@ function leftBehindOf(input: PlanInput, behind: readonly StepRecord[], ledger: L
       stepKey: row.stepKey,
       name: row.name,
       effect: effect.effect,
-      status: effect.status,
+      status: effectStatusNow(effect, input.now),
       intentSeq: effect.intentSeq,
       fate: stays ? 'kept' : 'needs-keep',
       ...(effect.receipt !== undefined && { receipt: effect.receipt }),
@@ -331,7 +383,14 @@ function obstaclesOf(
   after: readonly PlannedStep[],
   leftBehind: readonly LeftBehindEffect[],
   drift: Plan['drift'],
+  ledger: Ledger,
 ): readonly Obstacle[] {
+  const rows = new Map(input.steps.map((row) => [row.stepKey, row]));
+  const cannotAnswer = ({ key }: PlannedStep): boolean => {
+    const row = rows.get(key);
+    const effect = row && effectRow(row, ledger);
+    return effect !== undefined && isResultUnknown(effect);
+  };
   const obstacles: Obstacle[] = [...runObstacles(input, point)];
   if (drift.blocked) {
     const names = drift.differences.filter((one) => one.grade === 'block').map((one) => one.sentence);
@@ -344,13 +403,15 @@ function obstaclesOf(
   for (const step of before) {
     if (step.disposition === 'needs-decision')
       obstacles.push({ kind: 'needs-decision', sentence: `${step.name}: ${step.reason}`, stepKey: step.key });
-    if (step.disposition === 'blocked') obstacles.push(blockedBy(step, input));
+    if (step.disposition === 'blocked') obstacles.push(blockedBy(step, input, cannotAnswer(step)));
   }
   for (const step of after) {
     if (step.disposition === 'needs-decision')
       obstacles.push({ kind: 'needs-decision', sentence: `${step.name}: ${step.reason}`, stepKey: step.key });
-    if (step.disposition === 'blocked' && input.decisions[step.key]?.outcome === 'hold')
-      obstacles.push(blockedBy(step, input));
+    // Nobody could answer it there: waiting for another run would not help.
+    if (cannotAnswer(step)) obstacles.push(blockedBy(step, input, true));
+    else if (step.disposition === 'blocked' && input.decisions[step.key]?.outcome === 'hold')
+      obstacles.push(blockedBy(step, input, false));
   }
   for (const effect of leftBehind) {
     if (effect.fate !== 'needs-keep' || effect.status !== 'confirmed') continue;
@@ -363,8 +424,9 @@ function obstaclesOf(
   return obstacles;
 }
 
-function blockedBy(step: PlannedStep, input: PlanInput): Obstacle {
-  const unrecorded = input.steps.some((row) => row.stepKey === step.key && row.status === 'not-recorded');
+function blockedBy(step: PlannedStep, input: PlanInput, cannotAnswer: boolean): Obstacle {
+  const unrecorded =
+    cannotAnswer || input.steps.some((row) => row.stepKey === step.key && row.status === 'not-recorded');
   return {
     kind: unrecorded ? 'not-recorded' : 'blocked',
     sentence: `${step.name}: ${step.reason}`,
@@ -375,32 +437,41 @@ function blockedBy(step: PlannedStep, input: PlanInput): Obstacle {
 function runObstacles(input: PlanInput, point: PlanPoint): readonly Obstacle[] {
   const { mode, run, status, head } = input;
   const nothing = (sentence: string): Obstacle => ({ kind: 'nothing-to-do', sentence });
+  const noWorker = (sentence: string): Obstacle => ({ kind: 'no-worker', sentence });
   if (mode === 'replay') {
+    if (!hasBegun(head)) return [nothing('The run has not begun; there is nothing to replay.')];
     return input.today === undefined
-      ? [
-          {
-            kind: 'no-worker',
-            sentence: `No worker that has the agent ${head.agent} is connected; a replay needs its code.`,
-          },
-        ]
+      ? [noWorker(`No worker that has the agent ${head.agent} is connected; a replay needs its code.`)]
       : [];
   }
+  // Without today's machine there is no difference to grade, and no machine by which a worker could be chosen.
+  const unknown: readonly Obstacle[] =
+    input.today === undefined && head.machineDigest === undefined
+      ? [
+          noWorker(
+            `The trace names no machine, and no worker that has the agent ${head.agent} is connected: nobody can say which code would go on.`,
+          ),
+        ]
+      : [];
   if (mode === 'fork') {
     return !hasBegun(head)
-      ? [nothing('The run has not begun; there is nothing to fork.')]
+      ? [nothing('The run has not begun; there is nothing to fork.'), ...unknown]
       : point.seq === head.seq && head.status === 'completed'
-        ? [nothing('The run has completed; fork from an older point.')]
-        : [];
+        ? [nothing('The run has completed; fork from an older point.'), ...unknown]
+        : unknown;
   }
   if (run.home === 'mirror')
     return [
       { kind: 'mirror', sentence: 'This is a copy; the run has its home elsewhere. Replay or fork it.' },
     ];
-  const found: Obstacle[] = [];
+  const found: Obstacle[] = [...unknown];
   if (run.parent?.mode === 'replay')
     found.push(nothing('A replay touches nothing outside and does not go on; fork it instead.'));
   if (isHeld(input)) found.push({ kind: 'held', sentence: heldBy(run) });
   if (mode === 'rewind') {
+    const order = waitingOrder(status, head);
+    if (order !== undefined) found.push({ kind: 'held', sentence: order });
+    if (!hasBegun(head)) found.push(nothing('The run has not begun; there is nothing to go back in.'));
     if (point.seq > 0 && !inForce(point.seq, segmentsAt(head.rewinds, head.seq))) {
       found.push({
         kind: 'abandoned-point',
@@ -421,6 +492,13 @@ export const hasBegun = (state: RunState): boolean =>
 const heldBy = (run: RunRecord): string =>
   run.lease ? `Held by ${run.lease.workerId} since ${new Date(run.lease.since).toISOString()}.` : 'Held.';
 
+/** The order that was accepted and waits for its worker, in words: until it is taken up or ends, no other one starts the run. */
+export function waitingOrder(status: RunStatus, { pending }: RunState): string | undefined {
+  return status === 'queued' && pending !== undefined && pending.mode !== 'verify'
+    ? `${pending.mode} by ${pending.actor} is accepted and waits for a worker.`
+    : undefined;
+}
+
 /** Why there is nothing for a resume to do; undefined where there is. */
 export function nothingToResume(status: RunStatus, state: RunState): string | undefined {
   switch (status) {
@@ -429,9 +507,7 @@ export function nothingToResume(status: RunStatus, state: RunState): string | un
     case 'cancelled':
       return 'The run was cancelled; rewind or fork it.';
     case 'queued':
-      return state.pending
-        ? `${state.pending.mode} by ${state.pending.actor} is accepted and waits for a worker.`
-        : 'The run is queued and waits for a worker.';
+      return waitingOrder(status, state) ?? 'The run is queued and waits for a worker.';
     case 'unknown':
       return 'The trace does not say how the run ended.';
     case 'waiting':

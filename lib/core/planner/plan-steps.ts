@@ -1,6 +1,13 @@
 import type { EpochMs, RunId, StepKey } from '../events/ids';
 import type { Decision, PlanOptions } from '../events/run-event';
-import { askAgainAt, isInDoubt, keyIsValid, type Ledger } from '../projections/ledger';
+import {
+  askAgainAt,
+  isInDoubt,
+  isResultUnknown,
+  isUnsettled,
+  keyIsValid,
+  type Ledger,
+} from '../projections/ledger';
 import type { EffectRecord, RunState, StepRecord } from '../projections/records';
 import { hasOutcome } from '../projections/steps';
 import { assertNever } from '../shared/assert';
@@ -56,15 +63,28 @@ function visitIn(key: StepKey): string {
   return end < 0 ? key : key.slice(0, end);
 }
 
-/** The ledger's row for the occurrence that the step asked for. */
-export function effectRow(
-  row: Pick<StepRecord, 'stepKey' | 'effect' | 'intent'>,
-  ledger: Ledger,
-): EffectRecord | undefined {
+/**
+ * The ledger's row that says what becomes of the occurrence, whichever generation it is of: what is confirmed with the
+ * arguments that the step asked for answers, else what is open, in doubt, or confirmed with other arguments stands in
+ * the way; else it is the step's own.
+ */
+export function effectRow(row: EffectStep, ledger: Ledger): EffectRecord | undefined {
   if (row.effect !== 'external' && row.effect !== 'idempotent') return undefined;
-  const rows = ledger.get(row.stepKey);
-  return rows?.find((one) => one.generation === row.intent?.generation) ?? rows?.at(-1);
+  const rows = ledger.get(row.stepKey) ?? [];
+  return (
+    rows.findLast((one) => one.status === 'confirmed' && isEqualTo(row, one)) ??
+    rows.findLast(isUnsettled) ??
+    rows.findLast((one) => one.status === 'confirmed') ??
+    rows.find((one) => one.generation === row.intent?.generation) ??
+    rows.at(-1)
+  );
 }
+
+type EffectStep = Pick<StepRecord, 'stepKey' | 'effect' | 'intent' | 'inputDigest'>;
+
+/** Whether the step asked for what the ledger's row was sent with. */
+const isEqualTo = (row: EffectStep, effect: EffectRecord): boolean =>
+  effect.intent.argsDigest === (row.intent?.argsDigest ?? row.inputDigest);
 
 function effectParts(effect: EffectRecord): Partial<PlannedStep> {
   return {
@@ -91,7 +111,9 @@ function answerFor(
   if (region === 'behind') return afterPoint(row, effect, context);
   if (row.status === 'abandoned')
     return { disposition: 'restored', reason: 'Its scope ended without it; it is not run again.' };
-  if (row.status === 'not-recorded') {
+  // What a person said that an effect answered takes the place of what could not be recorded.
+  const isGiven = effect?.status === 'confirmed' && !isResultUnknown(effect);
+  if (row.status === 'not-recorded' && !isGiven) {
     return {
       disposition: 'blocked',
       reason: `It finished, but its value could not be recorded${row.error ? `: ${row.error.message}` : ''}. Nothing can go on from here.`,
@@ -186,18 +208,31 @@ function effectBeforePoint(row: StepRecord, effect: EffectRecord | undefined, co
   if (effect === undefined) return withoutLedger(row);
   // What ended the run is tried again; any other recorded failure is an outcome that the code went on from.
   const failedBefore = row.status === 'failed' || (row.status === 'reused' && row.error !== undefined);
-  const refusedBefore = failedBefore && row.stepKey !== context.culprit;
-  if (
-    refusedBefore &&
-    (effect.status === 'failed' || (effect.status === 'intended' && effect.effect === 'idempotent'))
-  ) {
+  if (failedBefore && row.stepKey !== context.culprit) {
+    const since = sinceThen(effect, context);
     return {
       disposition: 'reuse',
-      reason: 'It failed and the code went on; the recorded failure is given again, nothing is sent.',
+      reason: `It failed and the code went on; the recorded failure is given again, nothing is sent.${since ?? ''}`,
       ...equal(context),
+      ...(since !== undefined && effect.runId !== context.runId && { ownerRunId: effect.runId }),
     };
   }
-  return byLedger(effect, context, equal(context));
+  // Its own record answers, whatever is known elsewhere of what it answered.
+  const isRecorded = hasOutcome(row) && row.stepKey !== context.culprit;
+  return byLedger(effect, row, context, equal(context), isRecorded);
+}
+
+/** A warning: what the code was told to have failed was sent again by another run, or happened after all. */
+function sinceThen(effect: EffectRecord, context: StepContext): string | undefined {
+  if (effect.status === 'confirmed')
+    return ` Since then it is known to have happened: ${confirmation(effect, context)}.`;
+  if (effect.runId === context.runId)
+    return effect.status === 'in-doubt'
+      ? ' Since then something says that it happened after all.'
+      : undefined;
+  return isUnsettled(effect)
+    ? ` Since then run ${effect.runId} has sent it, and its outcome is not known.`
+    : undefined;
 }
 
 const equal = (context: StepContext): Partial<PlannedStep> => (context.anew ? { condition: 'if-equal' } : {});
@@ -214,25 +249,56 @@ function withoutLedger(row: StepRecord): Answer {
     : { disposition: 'reuse', reason: 'Recorded as done; the recorded result is returned.' };
 }
 
-function byLedger(effect: EffectRecord, context: StepContext, extra: Partial<PlannedStep>): Answer {
+/** `isRecorded`: the run has the answer in its own record. */
+function byLedger(
+  effect: EffectRecord,
+  row: StepRecord,
+  context: StepContext,
+  extra: Partial<PlannedStep>,
+  isRecorded = false,
+): Answer {
   const elsewhere = effect.runId !== context.runId || context.mode === 'fork';
+  const owner = effect.runId !== context.runId && { ownerRunId: effect.runId };
   switch (effect.status) {
     case 'confirmed': {
+      if (!isEqualTo(row, effect)) {
+        return {
+          disposition: 'blocked',
+          reason: `${confirmation(effect, context)}, with other arguments than those that are asked for here; nothing is sent.`,
+          ...owner,
+        };
+      }
+      if (isResultUnknown(effect) && !isRecorded) {
+        return {
+          disposition: 'blocked',
+          reason: `${confirmation(effect, context)}, ${UNANSWERABLE}`,
+          ...owner,
+        };
+      }
       const receipt = effect.receipt === undefined ? '' : `, receipt ${effect.receipt}`;
       return effect.effect === 'external'
-        ? { disposition: 'skip', reason: `${confirmation(effect)}${receipt}. Never sent again.`, ...extra }
+        ? {
+            disposition: 'skip',
+            reason: `${confirmation(effect, context)}${receipt}. Never sent again.`,
+            ...extra,
+          }
         : {
             disposition: 'reuse',
-            reason: `${confirmation(effect)}${receipt}. The recorded result is returned.`,
+            reason: `${confirmation(effect, context)}${receipt}. The recorded result is returned.`,
             ...extra,
           };
     }
     case 'failed':
     case 'compensated':
-      return {
-        disposition: 'retry-same-key',
-        reason: 'It surely did not happen. Sent again under the same key.',
-      };
+      return isEqualTo(row, effect)
+        ? {
+            disposition: 'retry-same-key',
+            reason: 'It surely did not happen. Sent again under the same key.',
+          }
+        : {
+            disposition: 'execute',
+            reason: 'It was surely never sent with these arguments. Sent under a key of its own.',
+          };
     case 'in-doubt':
     case 'intended':
       if (elsewhere) {
@@ -242,7 +308,12 @@ function byLedger(effect: EffectRecord, context: StepContext, extra: Partial<Pla
           ownerRunId: effect.runId,
         };
       }
-      if (effect.effect === 'idempotent' && effect.status === 'intended' && keyIsValid(effect, context.now)) {
+      if (
+        effect.effect === 'idempotent' &&
+        effect.status === 'intended' &&
+        isEqualTo(row, effect) &&
+        keyIsValid(effect, context.now)
+      ) {
         return {
           disposition: 'retry-same-key',
           reason:
@@ -254,6 +325,9 @@ function byLedger(effect: EffectRecord, context: StepContext, extra: Partial<Pla
       return assertNever(effect.status, 'effect status');
   }
 }
+
+const UNANSWERABLE =
+  'but what it answered is not known: it can neither answer nor be sent again. Decide that it happened, with its result.';
 
 function doubtful(effect: EffectRecord, context: StepContext): Answer {
   const when = { askAgainAt: askAgainAt(effect) };
@@ -268,6 +342,11 @@ function doubtful(effect: EffectRecord, context: StepContext): Answer {
   const why = expired
     ? 'Its key is no longer valid, so a repetition could happen twice'
     : 'Sent, outcome unknown';
+  const told = effect.evidence?.some(
+    (one) => one.intentSeq === effect.intentSeq && one.runId === effect.runId,
+  )
+    ? ' Something says that it happened, without its result.'
+    : '';
   const how = effect.intent.verifiable
     ? 'Ask downstream, or decide'
     : 'Nothing can be asked downstream: decide';
@@ -275,20 +354,24 @@ function doubtful(effect: EffectRecord, context: StepContext): Answer {
   const unguarded = effect.intent.guarded
     ? ''
     : ' Unguarded: downstream knows no key, so a late send cannot be stopped.';
-  return { disposition: 'needs-decision', reason: `${why}. ${how}.${held}${unguarded}`, ...when };
+  return { disposition: 'needs-decision', reason: `${why}.${told} ${how}.${held}${unguarded}`, ...when };
 }
 
-function confirmation(effect: EffectRecord): string {
+function confirmation(effect: EffectRecord, { runId }: StepContext): string {
+  const other = effect.runId === runId ? undefined : effect.runId;
+  const inRun = other === undefined ? '' : ` in run ${other}`;
   switch (effect.confirmedBy) {
     case 'probe':
-      return 'Confirmed by asking downstream';
+      return `Confirmed by asking downstream${inRun}`;
     case 'late-worker':
-      return 'Confirmed by the late answer of a fenced worker';
+      return `Confirmed by the late answer of a fenced worker${inRun}`;
     case 'decision':
-      return 'Decided: it happened';
+      return `Decided: it happened${inRun}`;
     case 'outcome':
     case undefined:
-      return effect.confirmedSeq === undefined ? 'Confirmed' : `Confirmed at seq ${effect.confirmedSeq}`;
+      return effect.confirmedSeq === undefined
+        ? `Confirmed${inRun}`
+        : `Confirmed at seq ${effect.confirmedSeq}${other === undefined ? '' : ` of run ${other}`}`;
     default:
       return assertNever(effect.confirmedBy, 'confirmation');
   }
@@ -319,12 +402,16 @@ function afterPoint(row: StepRecord, effect: EffectRecord | undefined, context: 
 
 function effectAfterPoint(row: StepRecord, effect: EffectRecord | undefined, context: StepContext): Answer {
   if (effect === undefined) return withoutLedger(row);
-  if (effect.status !== 'confirmed') return byLedger(effect, context, {});
-  if (row.status === 'not-recorded')
-    return {
-      disposition: 'blocked',
-      reason: 'Confirmed, but its value could not be recorded: it can neither answer nor be sent again.',
-    };
+  if (effect.status !== 'confirmed') {
+    const answer = byLedger(effect, row, context, {});
+    // Nothing beyond the point is sure to be asked for: edits, reads and people may lead the code another way, and that
+    // is what a fork is made for. So this is part of the envelope and no obstacle to the order, and the promise is kept by
+    // what runs: the store refuses the intent, and the fork waits.
+    return context.mode === 'fork' && answer.disposition === 'blocked'
+      ? { ...answer, reason: `${answer.reason} Where the fork comes to it, it waits for that.` }
+      : answer;
+  }
+  if (isResultUnknown(effect)) return byLedger(effect, row, context, {});
   if (context.mode === 'rewind' && !context.options.keep?.includes(row.stepKey)) {
     return {
       disposition: 'blocked',
@@ -332,7 +419,8 @@ function effectAfterPoint(row: StepRecord, effect: EffectRecord | undefined, con
         'Confirmed and left behind. Keep it in force, and it answers from the record where it is asked for again.',
     };
   }
-  const answer = byLedger(effect, context, {});
+  const answer = byLedger(effect, row, context, {});
+  if (answer.disposition === 'blocked') return answer;
   return {
     ...answer,
     reason: `${answer.reason.replace(/ The recorded result is returned\.$/, '')} Asked again with the same arguments, it answers from the record.`,
@@ -348,18 +436,15 @@ function replayed(row: StepRecord, effect: EffectRecord | undefined): Answer {
     return { disposition: 'restored', reason: 'Its scope ended without it; it is not run again.' };
   if (row.status === 'not-recorded')
     return { disposition: 'blocked', reason: 'Its value could not be recorded; the replay stops here.' };
-  const confirmed = effect?.status === 'confirmed';
-  if (
-    row.effect === 'external' &&
-    (confirmed || (effect === undefined && hasOutcome(row) && row.status !== 'failed'))
-  ) {
+  if (row.status === 'failed')
+    return { disposition: 'reuse', reason: 'The recorded failure is given again.' };
+  const confirmed = effect?.status === 'confirmed' && isEqualTo(row, effect) && !isResultUnknown(effect);
+  if (row.effect === 'external' && (confirmed || hasOutcome(row))) {
     return { disposition: 'skip', reason: 'Confirmed. Answers from the record, nothing is sent.' };
   }
   if (!hasOutcome(row) && !confirmed)
     return { disposition: 'blocked', reason: 'It has no record; the replay stops here.' };
-  return row.status === 'failed' && !confirmed
-    ? { disposition: 'reuse', reason: 'The recorded failure is given again.' }
-    : { disposition: 'reuse', reason: 'Answers from the record, nothing is asked.' };
+  return { disposition: 'reuse', reason: 'Answers from the record, nothing is asked.' };
 }
 
 /** Steps by disposition. */

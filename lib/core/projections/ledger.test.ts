@@ -3,7 +3,7 @@ import { refOf, TestLineage, testHash } from '../../testing/random-journal';
 import { commandId, epoch, epochMs, type RunId, runId, seq, stepKey } from '../events/ids';
 import type { AttemptFailure, Intent, NewEvent, RunEvent } from '../events/run-event';
 import { assertDefined } from '../shared/assert';
-import { askAgainAt, isInDoubt, keyIsValid, ledgerChanges, ledgerOf } from './ledger';
+import { askAgainAt, doubtsOf, isInDoubt, keyIsValid, ledgerChanges, ledgerOf } from './ledger';
 import type { EffectRecord } from './records';
 import { emptyState } from './run-state';
 
@@ -84,6 +84,9 @@ const decide = (lineage: TestLineage, outcome: 'happened' | 'did-not-happen' | '
     },
   ]);
 
+const doubtsIn = (lineage: TestLineage) =>
+  doubtsOf(lineage.of().run.runId, lineage.ledger(), epochMs(lineage.now));
+
 describe('effect ledger', () => {
   it.each(['timeout', 'unavailable', 'error'] as const)(
     'holds an external call that ended in %s to be in doubt (S05)',
@@ -120,7 +123,7 @@ describe('effect ledger', () => {
     const lineage = sent('idempotent');
     lineage.now += 61_000;
     expect(lineage.worker([send(lineage, 2, 'idempotent')])).toBe(false);
-    expect(lineage.refused.at(-1)).toMatchObject({ kind: 'effect-exists', status: 'intended' });
+    expect(lineage.refused.at(-1)).toMatchObject({ kind: 'effect-exists', status: 'in-doubt' });
   });
 
   it('takes back at a revival the doubt that only the stop had raised', () => {
@@ -130,7 +133,7 @@ describe('effect ledger', () => {
     lineage.worker([completes()]);
     expect(lineage.of().events.at(-2)).toMatchObject({ kind: 'run.resumed', revived: true, by: 'console' });
     expect(row(lineage)).toMatchObject({ status: 'confirmed', confirmedBy: 'outcome', receipt: 're_1' });
-    expect(lineage.of().run.inDoubt).toBe(0);
+    expect(doubtsIn(lineage)).toEqual([]);
   });
 
   it('keeps at a revival the doubt that the worker had reported, and what was decided meanwhile', () => {
@@ -187,12 +190,16 @@ describe('effect ledger', () => {
     const behind = send(lineage);
     lineage.worker([
       { kind: 'state.entered', key: 'work#1', state: 'work', visit: 1 },
-      { ...behind, at: epochMs(1), intent: { ...intent(lineage), sendBy: epochMs(1) } } as NewEvent,
+      {
+        ...behind,
+        at: epochMs(1),
+        intent: { ...intent(lineage), sendBy: epochMs(1), leavesBy: epochMs(1) },
+      } as NewEvent,
     ]);
     const placedAt = lineage.of().run.updatedAt;
     const leaseMs = assertDefined(lineage.of().run.lease, 'it is held').leaseMs;
     const known = assertDefined(row(lineage), 'it was sent');
-    expect(known).toMatchObject({ intentAt: placedAt, settlesFrom: placedAt + leaseMs });
+    expect(known).toMatchObject({ intentAt: placedAt, intent: { leavesBy: placedAt + leaseMs } });
     expect(askAgainAt(known)).toBe(placedAt + leaseMs + 500);
     lineage.worker([fails('timeout')]);
     const probe: NewEvent = {
@@ -213,8 +220,8 @@ describe('effect ledger', () => {
 
   it('gives an instant to ask again at, whatever was recorded', () => {
     const known = assertDefined(row(sent()), 'it was sent');
-    const { settlesFrom: _unknown, ...old } = known;
-    expect(askAgainAt(old)).toBeGreaterThan(known.intentAt + 10_000);
+    const { leavesBy: _unknown, ...old } = known.intent;
+    expect(askAgainAt({ ...known, intent: old })).toBeGreaterThan(known.intentAt + 10_000);
     const far = { ...known, intent: { ...known.intent, sendBy: epochMs(8_640_000_000_000_000) } };
     expect(new Date(askAgainAt(far)).toISOString()).toBe('+275760-09-13T00:00:00.000Z');
   });
@@ -277,6 +284,7 @@ describe('effect ledger', () => {
           intentSeq: doubt.intentSeq,
           outcome: 'happened',
           source,
+          result: refOf('paid'),
         };
         expect(changes(doubt, answer)).toEqual([]);
         expect(changes(doubt, answer, doubt.runId)).toMatchObject([{ status: 'confirmed' }]);
@@ -313,7 +321,7 @@ describe('effect ledger', () => {
     const before = JSON.stringify(lineage.ledger());
     const fork = lineage.fork(runId('run_fork'), lineage.of().run.headSeq);
     expect(JSON.stringify(lineage.ledger())).toBe(before);
-    expect(fork.run.inDoubt).toBe(0);
+    expect(fork.run.unsettled).toBe(0);
     lineage.claim(runId('run_fork'));
     expect(lineage.worker([send(lineage, 2)], runId('run_fork'))).toBe(false);
     expect(lineage.refused.at(-1)).toMatchObject({

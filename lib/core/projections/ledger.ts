@@ -1,6 +1,6 @@
 import { type EpochMs, epochMs, type RunId, type Seq, type StepKey } from '../events/ids';
 import type { Decision, EventOf, NewEvent, RunEvent } from '../events/run-event';
-import type { EffectRecord, Lease, OpenStep, RunState } from './records';
+import type { EffectRecord, EffectStatus, Evidence, OpenStep, RunState } from './records';
 
 /*
  * The effect ledger of a lineage (DESIGN §5). It is folded over every event of every run, those that a rewind left
@@ -31,18 +31,21 @@ export function generationsOf(effects: readonly EffectRecord[], key: StepKey): r
   return effects.filter((effect) => effect.stepKey === key).sort((a, b) => a.generation - b.generation);
 }
 
-/** Rows that the event changes, as they are afterwards. `before`: the run's state before the event. `lease`: its writer's. */
+/**
+ * Rows that the event changes, as they are afterwards. `before`: the run's state before the event. `isOurs`: whose effects
+ * are decided in their own journal alone, because their home is here; given where the event comes from elsewhere.
+ */
 export function ledgerChanges(
   ledger: Ledger,
   root: RunId,
   event: RunEvent,
   before: RunState,
-  lease?: Pick<Lease, 'leaseMs'>,
+  isOurs?: (id: RunId) => boolean,
 ): readonly EffectRecord[] {
   if (event.inherited) return none;
   switch (event.kind) {
     case 'step.started':
-      return intended(ledger, root, event, lease);
+      return intended(ledger, root, event);
     case 'step.completed':
       return completed(ledger, event);
     case 'step.failed':
@@ -50,14 +53,14 @@ export function ledgerChanges(
     case 'run.interrupted':
     case 'run.failed':
     case 'run.cancelled':
-      return left(ledger, event.runId, before.open, {
+      return left(ledger, event, before.open, {
         from: 'intended',
         status: 'in-doubt',
         doubtBy: 'stop',
       });
     case 'run.resumed':
       return event.revived
-        ? left(ledger, event.runId, before.stopped, {
+        ? left(ledger, event, before.stopped, {
             from: 'in-doubt',
             status: 'intended',
             doubtBy: undefined,
@@ -66,7 +69,7 @@ export function ledgerChanges(
     case 'effect.verified':
       return verified(ledger, event);
     case 'effect.decided':
-      return decided(ledger, event);
+      return decided(ledger, event, isOurs);
     default:
       return none;
   }
@@ -74,12 +77,7 @@ export function ledgerChanges(
 
 const none: readonly EffectRecord[] = [];
 
-function intended(
-  ledger: Ledger,
-  root: RunId,
-  event: EventOf<'step.started'>,
-  lease: Pick<Lease, 'leaseMs'> | undefined,
-): readonly EffectRecord[] {
+function intended(ledger: Ledger, root: RunId, event: EventOf<'step.started'>): readonly EffectRecord[] {
   const { intent, effect } = event;
   if (intent === undefined || (effect !== 'idempotent' && effect !== 'external')) return none;
   const old = ledger.get(event.stepKey)?.find((row) => row.generation === intent.generation);
@@ -100,20 +98,31 @@ function intended(
     epoch: event.epoch,
     firstIntentAt: old?.firstIntentAt ?? event.at,
     intentAt: event.at,
-    ...(lease && { settlesFrom: epochMs(event.at + lease.leaseMs) }),
     attempt: event.attempt,
     executions: (old?.executions ?? 0) + 1,
     ...(event.input && { input: event.input }),
     // An earlier attempt that nobody settled may still have happened, whatever becomes of this one.
-    doubtBefore:
-      old !== undefined && (old.doubtBefore || old.status === 'intended' || old.status === 'in-doubt'),
+    doubtBefore: old !== undefined && (old.doubtBefore || isUnsettled(old)),
+    ...(old?.evidence && { evidence: old.evidence }),
+    ...(old &&
+      old.executions > 0 &&
+      effect === 'external' && {
+        earlier: [...(old.earlier ?? []), { runId: old.runId, intentSeq: old.intentSeq }],
+      }),
+    ...(old && old.executions === 0 && old.earlier && { earlier: old.earlier }),
   };
   return [row];
 }
 
-/** Newest row of the key that this run owns. */
+/** The row of this run's newest intent under the key. */
 function own(ledger: Ledger, runId: RunId, key: StepKey): EffectRecord | undefined {
-  return ledger.get(key)?.findLast((row) => row.runId === runId);
+  return ledger
+    .get(key)
+    ?.filter((row) => row.runId === runId)
+    .reduce<EffectRecord | undefined>(
+      (newest, row) => (newest === undefined || row.intentSeq > newest.intentSeq ? row : newest),
+      undefined,
+    );
 }
 
 function completed(ledger: Ledger, event: EventOf<'step.completed'>): readonly EffectRecord[] {
@@ -146,7 +155,7 @@ function settledRow(row: EffectRecord): EffectRecord {
 
 function attemptFailed(ledger: Ledger, event: EventOf<'step.failed'>): readonly EffectRecord[] {
   const row = own(ledger, event.runId, event.stepKey);
-  if (row === undefined || (row.status !== 'intended' && row.status !== 'in-doubt')) return none;
+  if (row === undefined || !isUnsettled(row)) return none;
   const definite = event.failure === 'rejected' || event.failure === 'not-sent';
   const executions = event.failure === 'not-sent' ? row.executions - 1 : row.executions;
   if (definite && !row.doubtBefore) return [{ ...settledRow(row), status: 'failed', executions }];
@@ -157,7 +166,7 @@ function attemptFailed(ledger: Ledger, event: EventOf<'step.failed'>): readonly 
 /** External calls that a stop left in flight, or that a revival takes up again. */
 function left(
   ledger: Ledger,
-  runId: RunId,
+  { runId, epoch }: RunEvent,
   steps: Readonly<Record<string, OpenStep>>,
   change: {
     readonly from: EffectRecord['status'];
@@ -170,7 +179,8 @@ function left(
     if (step.intent === undefined || step.effect !== 'external') continue;
     const row = own(ledger, runId, step.stepKey);
     if (row === undefined || row.status !== change.from || row.intentSeq !== step.attemptSeq) continue;
-    if (change.doubtBy === undefined && row.doubtBy !== 'stop') continue;
+    // A revived worker has its own calls in flight, not those of an epoch before it.
+    if (change.doubtBy === undefined && (row.doubtBy !== 'stop' || row.epoch !== epoch)) continue;
     changed.push(
       change.doubtBy
         ? { ...row, status: change.status, doubtBy: change.doubtBy }
@@ -185,27 +195,90 @@ function asked(ledger: Ledger, runId: RunId, key: StepKey, intentSeq: Seq): Effe
   return ledger.get(key)?.findLast((row) => row.runId === runId && row.intentSeq === intentSeq);
 }
 
-/** So is a decision; a run that owns nothing under the key may decide another's intent. */
-function decidedOn(ledger: Ledger, runId: RunId, key: StepKey, intentSeq: Seq): EffectRecord | undefined {
+/**
+ * So is a decision: the row that it is about. A run may decide another's intent, where it has none of its own there. A seq is the run's own first:
+ * runs of a lineage may share that number.
+ */
+export function decidedOn(
+  ledger: Ledger,
+  runId: RunId,
+  key: StepKey,
+  intentSeq: Seq,
+): EffectRecord | undefined {
   const rows = ledger.get(key) ?? [];
-  return rows.some((row) => row.runId === runId)
-    ? asked(ledger, runId, key, intentSeq)
-    : rows.findLast((row) => row.intentSeq === intentSeq);
+  const mine = asked(ledger, runId, key, intentSeq);
+  if (mine !== undefined || rows.some((row) => isEarlier(row, runId, intentSeq))) return mine;
+  return rows.findLast((row) => row.intentSeq === intentSeq);
 }
+
+const isEarlier = (row: EffectRecord, runId: RunId, intentSeq: Seq): boolean =>
+  row.earlier?.some((one) => one.runId === runId && one.intentSeq === intentSeq) === true;
 
 function verified(ledger: Ledger, event: EventOf<'effect.verified'>): readonly EffectRecord[] {
   const row = asked(ledger, event.runId, event.stepKey, event.intentSeq);
-  if (row === undefined || row.status === 'confirmed' || row.status === 'compensated') return none;
+  if (row === undefined) return event.outcome === 'happened' ? happenedEarlier(ledger, event) : none;
+  if (row.status === 'compensated' || (row.status === 'confirmed' && !isResultUnknown(row))) return none;
   switch (event.outcome) {
     case 'happened':
-      return [confirmed(row, event, event.source, event.seq)];
+      // What the call answered is what its code will be given: without it, it is for a person to say.
+      if (event.result !== undefined) return [confirmed(row, event, event.source, event.seq)];
+      return [withEvidence(row.status === 'failed' ? doubtfulAgain(row) : row, event)];
     case 'did-not-happen':
       // A late worker's refusal settles its own attempt only.
-      return event.source === 'late-worker' && row.doubtBefore ? none : [unhappened(row)];
+      return row.status === 'confirmed' || (event.source === 'late-worker' && row.doubtBefore)
+        ? none
+        : [unhappened(row)];
     case 'unknown':
       return none;
   }
 }
+
+/** Late word of an intent that was found not to have happened, and was sent again since: perhaps it happened twice. */
+function happenedEarlier(ledger: Ledger, event: EventOf<'effect.verified'>): readonly EffectRecord[] {
+  const row = ledger.get(event.stepKey)?.findLast((one) => isEarlier(one, event.runId, event.intentSeq));
+  if (row === undefined) return none;
+  if (row.status !== 'failed') return [withEvidence(row, event)];
+  // The newest one surely did not happen, so this one is what became of the occurrence.
+  const that = { ...row, runId: event.runId, intentSeq: event.intentSeq };
+  return [
+    event.result === undefined
+      ? withEvidence(doubtfulAgain(that), event)
+      : confirmed(that, event, event.source, event.seq),
+  ];
+}
+
+/** It was thought not to have happened. An idempotent one may be repeated under its key, and answers then. */
+const doubtfulAgain = (row: EffectRecord): EffectRecord =>
+  row.effect === 'external'
+    ? { ...row, status: 'in-doubt', doubtBy: 'worker' }
+    : { ...row, status: 'intended', doubtBefore: true };
+
+function withEvidence(row: EffectRecord, event: EventOf<'effect.verified'>): EffectRecord {
+  const { runId, intentSeq, source, seq, receipt, result } = event;
+  const told: Evidence = {
+    runId,
+    intentSeq,
+    source,
+    seq,
+    ...(receipt !== undefined && { receipt }),
+    ...(result && { result }),
+  };
+  const others = (row.evidence ?? []).filter((one) => one.runId !== runId || one.intentSeq !== intentSeq);
+  return { ...row, evidence: [...others, told] };
+}
+
+/** Something says that an intent before the newest one happened, and the newest may have happened as well: an alarm. */
+export const mayHaveHappenedTwice = (effect: EffectRecord): boolean =>
+  effect.effect === 'external' &&
+  effect.status !== 'failed' &&
+  (effect.evidence ?? []).some((one) => one.runId !== effect.runId || one.intentSeq !== effect.intentSeq);
+
+/**
+ * Confirmed, but what it answered is not known, because it could not be recorded or nobody said it. It is never sent
+ * again, and cannot answer either, until a person gives the result.
+ */
+export const isResultUnknown = (effect: Pick<EffectRecord, 'status' | 'result'>): boolean =>
+  effect.status === 'confirmed' && effect.result === undefined;
 
 const unhappened = (row: EffectRecord): EffectRecord => ({
   ...settledRow(row),
@@ -213,15 +286,26 @@ const unhappened = (row: EffectRecord): EffectRecord => ({
   doubtBefore: false,
 });
 
-function decided(ledger: Ledger, event: EventOf<'effect.decided'>): readonly EffectRecord[] {
+function decided(
+  ledger: Ledger,
+  event: EventOf<'effect.decided'>,
+  isOurs?: (id: RunId) => boolean,
+): readonly EffectRecord[] {
   const row = decidedOn(ledger, event.runId, event.stepKey, event.decision.intentSeq);
-  if (row === undefined || row.status === 'confirmed' || row.status === 'compensated') return none;
+  if (row === undefined || row.status === 'compensated') return none;
+  if (isOurs?.(row.runId)) return none;
   const after = withDecision(row, event.decision, event.seq);
   return after === row ? none : [after];
 }
 
 /** The row as it would be after the decision; the same row where the decision settles nothing. */
 export function withDecision(effect: EffectRecord, decision: Decision, seq: Seq): EffectRecord {
+  if (effect.status === 'confirmed') {
+    // That it happened stands; what it answered may be filled in.
+    return isResultUnknown(effect) && decision.outcome === 'happened' && decision.result !== undefined
+      ? confirmed(effect, decision, 'decision', seq)
+      : effect;
+  }
   switch (decision.outcome) {
     case 'happened':
       return confirmed(effect, decision, 'decision', seq);
@@ -243,12 +327,12 @@ const END_OF_TIME = 8_640_000_000_000_000;
 
 /**
  * Instant from which a probe's "not found" means that it did not happen. `sendBy` is what the worker's clock says; the
- * store's own bound stands beside it, since that clock may run behind.
+ * store's own bound, `leavesBy`, stands beside it, since that clock may run behind.
  */
-export function askAgainAt(effect: Pick<EffectRecord, 'intent' | 'intentAt' | 'settlesFrom'>): EpochMs {
-  const { sendBy, timeoutMs, settlesWithinMs } = effect.intent;
-  const leavesBy = Math.max(sendBy, effect.settlesFrom ?? effect.intentAt + UNKNOWN_LEASE_MS);
-  return epochMs(Math.min(leavesBy + timeoutMs + settlesWithinMs, END_OF_TIME));
+export function askAgainAt(effect: Pick<EffectRecord, 'intent' | 'intentAt'>): EpochMs {
+  const { sendBy, leavesBy, timeoutMs, settlesWithinMs } = effect.intent;
+  const lastSend = Math.max(sendBy, leavesBy ?? effect.intentAt + UNKNOWN_LEASE_MS);
+  return epochMs(Math.min(lastSend + timeoutMs + settlesWithinMs, END_OF_TIME));
 }
 
 /** Whether the stored key of an idempotent call may still be used at `now`. */
@@ -264,6 +348,21 @@ export function isInDoubt(effect: EffectRecord, now: EpochMs): boolean {
   if (effect.status === 'in-doubt') return true;
   return effect.status === 'intended' && effect.effect === 'idempotent' && !keyIsValid(effect, now);
 }
+
+/** The effects of one run that nobody can say happened: the one expression for list, page, API, actions and orders. */
+export const doubtsOf = (
+  runId: RunId,
+  effects: readonly EffectRecord[],
+  now: EpochMs,
+): readonly EffectRecord[] => effects.filter((effect) => effect.runId === runId && isInDoubt(effect, now));
+
+/** An effect's status as it is shown: no event says that the validity of a key ran out. */
+export const effectStatusNow = (effect: EffectRecord, now: EpochMs): EffectStatus =>
+  isInDoubt(effect, now) ? 'in-doubt' : effect.status;
+
+/** Whether it has no definite outcome: in flight, or in doubt. */
+export const isUnsettled = (effect: Pick<EffectRecord, 'status'>): boolean =>
+  effect.status === 'intended' || effect.status === 'in-doubt';
 
 /** Which ledger rows a write of these events needs: those of the keys that they name, or `all` where a stop or a revival may touch any. */
 export function effectKeysOf(events: readonly NewEvent[]): readonly StepKey[] | 'all' {

@@ -125,22 +125,43 @@ export interface EffectRecord {
   readonly epoch: Epoch;
   readonly firstIntentAt: EpochMs;
   readonly intentAt: EpochMs;
-  /** Store time after which its newest intent can no longer leave: the lease that it was sent under has ended. Absent where no lease is known. */
-  readonly settlesFrom?: EpochMs;
   readonly attempt: number;
   /** Times that the call may have left: intents less those surely not sent. */
   readonly executions: number;
   readonly input?: PayloadRef;
+  /** Absent of a confirmed one where what it answered is not known, see `isResultUnknown`. */
   readonly result?: PayloadRef;
   readonly receipt?: string;
   /** How the outcome is known. */
   readonly confirmedBy?: 'outcome' | 'probe' | 'late-worker' | 'decision';
+  /** In the run that owns the row; a decision's may be in the run that decided. */
   readonly confirmedSeq?: Seq;
   /** An attempt in doubt before the newest one: a refusal of the newest settles its own attempt only. */
   readonly doubtBefore: boolean;
   /** Who says so while it is in doubt: the worker by `step.failed`, or the stop of its run, which a revival takes back. */
   readonly doubtBy?: 'worker' | 'stop';
   readonly held?: boolean;
+  /**
+   * Of an external call, the intents before the newest that may have left: each was found not to have happened, and a
+   * late word about it may say otherwise.
+   */
+  readonly earlier?: readonly IntentPlace[];
+  /** What said that it happened and could not confirm it: it brings no result, or is about an earlier intent. */
+  readonly evidence?: readonly Evidence[];
+}
+
+/** Where an intent stands. */
+export interface IntentPlace {
+  readonly runId: RunId;
+  readonly intentSeq: Seq;
+}
+
+export interface Evidence extends IntentPlace {
+  readonly source: 'probe' | 'late-worker';
+  /** Of the event, in the run that the intent stands in. */
+  readonly seq: Seq;
+  readonly receipt?: string;
+  readonly result?: PayloadRef;
 }
 
 export interface QuestionRecord {
@@ -188,6 +209,8 @@ export interface OpenStep extends StepRecord {
  * open, never by the run's length. Plain JSON, so that a snapshot is this value.
  */
 export interface RunState {
+  /** `FOLD_VERSION` of the fold that gave it: another one's is not gone on from. */
+  readonly fold: number;
   readonly seq: Seq;
   readonly at: EpochMs;
   readonly line: number;
@@ -215,7 +238,7 @@ export interface RunState {
   /** Each top-level variable is a payload of its own. */
   readonly variables: Readonly<Record<string, PayloadRef>>;
   readonly messages: { readonly count: number; readonly headSeq: Seq };
-  /** Steps that have an outcome on this path, and their costs. */
+  /** Steps that have an outcome on this path, and what they told of their usage: absent until one tells it. */
   readonly counts: {
     readonly steps: number;
     readonly failedAttempts: number;
@@ -223,9 +246,11 @@ export interface RunState {
     readonly repeatedAttempts: number;
     readonly visits: number;
     readonly checkpoints: number;
-    readonly inputTokens: number;
-    readonly outputTokens: number;
-    readonly costMicroUsd: number;
+    readonly inputTokens?: number;
+    readonly outputTokens?: number;
+    readonly costMicroUsd?: number;
+    /** Completed calls of a model that told no cost: above 0, `costMicroUsd` is a part of it. */
+    readonly unpriced: number;
   };
   /** Begun and not ended, by step key. */
   readonly open: Readonly<Record<string, OpenStep>>;
@@ -289,7 +314,7 @@ export interface RunState {
     readonly actor: string;
     readonly seq: Seq;
   }[];
-  /** The newest step that failed for good; where it ends the run, the next attempt starts from it. */
+  /** The newest step that failed for good, until its code goes on; where it ends the run, the next attempt starts from it. */
   readonly lastFailed?: OpenStep;
   /** Every rewind, in order: what lies in (toSeq, seq) is off the effective path. */
   readonly rewinds: readonly { readonly seq: Seq; readonly toSeq: Seq }[];
@@ -322,9 +347,14 @@ export interface RunRecord {
   /** Newest batch stored in `epoch`; 0 before the first. */
   readonly lastBatch: number;
   readonly lease?: Lease;
+  /** Machine that the newest order was planned for: only a worker with it may claim that order. */
+  readonly plannedMachine?: MachineDigest;
   readonly state: RunState;
-  /** Effects in doubt that this run owns. */
-  readonly inDoubt: number;
+  /**
+   * Effects of this run that have no definite outcome: in flight or in doubt. Which of them are in doubt is for the
+   * ledger and the clock to say (`doubtsOf`); where this is 0, none is.
+   */
+  readonly unsettled: number;
   /** Rises with every change of the lineage's ledger; kept on the root's row alone. */
   readonly ledgerVersion: number;
 }

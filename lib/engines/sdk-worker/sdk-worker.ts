@@ -1,5 +1,3 @@
-import type { RunId } from '@/lib/core/events/ids';
-import type { RunRecord } from '@/lib/core/projections/records';
 import type { Capability, EngineDriver } from '@/lib/usecases/ports';
 
 const can: ReadonlySet<Capability> = new Set([
@@ -19,18 +17,11 @@ const can: ReadonlySet<Capability> = new Set([
  */
 export function sdkWorkerEngine(): EngineDriver {
   const waiting = new Set<() => void>();
-  const hinted = new Set<RunId>();
   return {
     id: 'sdk-worker',
     can,
-    owns: (run: RunRecord) => run.source === 'sdk',
-    wake: (runId) => {
-      hinted.add(runId);
+    wake: () => {
       for (const woken of [...waiting]) woken();
-    },
-    hinted: () => [...hinted],
-    settled: (runId) => {
-      hinted.delete(runId);
     },
     waitForWork: (waitMs, signal) =>
       new Promise<void>((resolve) => {

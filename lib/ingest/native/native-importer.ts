@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { runId, type Sha256 } from '@/lib/core/events/ids';
-import type { Payload } from '@/lib/core/events/payload';
+import { misread, misreferred, type Payload } from '@/lib/core/events/payload';
 import { payloadRefsOf } from '@/lib/core/events/payload-refs';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { machineDigestOf } from '@/lib/core/machine/drift';
@@ -29,6 +29,9 @@ export const nativeImporter: Importer = {
   decode,
 };
 
+/** The byte order mark that some editors put before UTF-8. */
+const MARK = [0xef, 0xbb, 0xbf];
+
 interface Reading {
   readonly events: RunEvent[];
   readonly payloads: Map<Sha256, Payload>;
@@ -42,9 +45,9 @@ function decode(bytes: Uint8Array, tools: ImportTools): Result<Imported, ImportP
   const reading: Reading = { events: [], payloads: new Map() };
   let header: ExportHeader | undefined;
   let digest: Sha256 | '' = '';
-  let blockFrom = 0;
   let number = 0;
-  for (let from = 0; from < bytes.length; ) {
+  let blockFrom = MARK.every((byte, i) => bytes[i] === byte) ? MARK.length : 0;
+  for (let from = blockFrom; from < bytes.length; ) {
     number += 1;
     const path = `line ${number}`;
     const feed = text.indexOf(0x0a, from);
@@ -127,8 +130,8 @@ function readLine(value: FileJson, header: ExportHeader, reading: Reading, path:
       const payload = reading.payloads.get(ref.sha256);
       if (payload === undefined)
         return malformed(path, `payload ${ref.sha256} is not in the file before this event`);
-      if (payload.bytes !== ref.bytes)
-        return malformed(path, `payload ${ref.sha256} has ${payload.bytes} bytes, not ${ref.bytes}`);
+      const wrong = misreferred(ref, payload);
+      if (wrong !== undefined) return malformed(path, wrong);
     }
     reading.events.push(event);
     return undefined;
@@ -141,6 +144,8 @@ function readLine(value: FileJson, header: ExportHeader, reading: Reading, path:
   const body = payloadBody(payload);
   if (tools.hash(body) !== payload.sha256)
     return malformed(path, `payload ${payload.sha256} has other content than its digest says`);
+  const unreadable = misread(payload.codec, body);
+  if (unreadable !== undefined) return malformed(path, `payload ${payload.sha256}: ${unreadable}`);
   reading.payloads.set(payload.sha256, {
     sha256: payload.sha256,
     bytes: body.length,

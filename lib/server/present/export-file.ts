@@ -1,9 +1,8 @@
-import type { Sha256 } from '@/lib/core/events/ids';
-import type { Hash } from '@/lib/core/events/payload';
+import { createHash } from 'node:crypto';
+import { type Sha256, sha256 } from '@/lib/core/events/ids';
 import type { RunPart } from '@/lib/usecases/export-run';
 import {
   BLOCK_LINES,
-  chainBlock,
   EXPORT_FORMAT,
   EXPORT_VERSION,
   type ExportHeader,
@@ -11,44 +10,63 @@ import {
 } from '@/lib/wire/v1/export';
 
 /** A run's parts as the bytes of its export file, read as the client takes them. */
-export function exportFile(parts: AsyncIterable<RunPart>, hash: Hash): ReadableStream<Uint8Array> {
-  const blocks = exportBlocks(parts, hash);
+export function exportFile(parts: AsyncIterable<RunPart>): ReadableStream<Uint8Array> {
+  const pieces = exportPieces(parts);
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const next = await blocks.next();
+      const next = await pieces.next();
       if (next.done === true) controller.close();
       else controller.enqueue(next.value);
     },
     async cancel() {
-      await blocks.return(undefined);
+      await pieces.return(undefined);
     },
   });
 }
 
-/** The file block by block, as the footer's digest counts them; the footer last. */
-export async function* exportBlocks(
-  parts: AsyncIterable<RunPart>,
-  hash: Hash,
-): AsyncGenerator<Uint8Array, undefined> {
-  let digest: Sha256 | '' = '';
+/** So many characters of lines go out together; a longer line goes alone, so that no more than it is held. */
+const PIECE_LENGTH = 65_536;
+
+/** The file in pieces of whole lines; the footer last. */
+export async function* exportPieces(parts: AsyncIterable<RunPart>): AsyncGenerator<Uint8Array, undefined> {
+  const chain = new BlockChain();
   let events = 0;
   let payloads = 0;
-  let lines: string[] = [];
-  const block = (): Uint8Array => {
-    const bytes = Buffer.from(`${lines.join('\n')}\n`);
-    lines = [];
-    digest = chainBlock(digest, bytes, hash);
-    return bytes;
-  };
+  let piece = '';
   for await (const part of parts) {
     if (part.kind === 'event') events += 1;
     else if (part.kind === 'payload') payloads += 1;
-    lines.push(exportLine(part.kind === 'run' ? { kind: 'header', header: headerOf(part) } : part));
-    if (lines.length === BLOCK_LINES) yield block();
+    const line = `${exportLine(part.kind === 'run' ? { kind: 'header', header: headerOf(part) } : part)}\n`;
+    chain.add(line);
+    if (piece !== '' && piece.length + line.length > PIECE_LENGTH) {
+      yield Buffer.from(piece);
+      piece = '';
+    }
+    piece += line;
   }
-  if (lines.length > 0) yield block();
-  if (digest === '') throw new Error('Broken invariant: an export begins with the run itself');
-  yield Buffer.from(`${exportLine({ kind: 'footer', footer: { events, payloads, digest } })}\n`);
+  if (piece === '') throw new Error('Broken invariant: an export begins with the run itself');
+  yield Buffer.from(piece);
+  const footer = { events, payloads, digest: chain.end() };
+  yield Buffer.from(`${exportLine({ kind: 'footer', footer })}\n`);
+}
+
+/** What `chainBlock` makes of whole blocks, of lines as they come. */
+class BlockChain {
+  #block = createHash('sha256');
+  #lines = 0;
+
+  add(line: string): void {
+    if (this.#lines === BLOCK_LINES) {
+      this.#block = createHash('sha256').update(this.end());
+      this.#lines = 0;
+    }
+    this.#block.update(line);
+    this.#lines += 1;
+  }
+
+  end(): Sha256 {
+    return sha256(this.#block.digest('hex'));
+  }
 }
 
 function headerOf({ run, machine, headDigest }: Extract<RunPart, { readonly kind: 'run' }>): ExportHeader {

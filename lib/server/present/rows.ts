@@ -1,5 +1,5 @@
 import { scopeOf, visitOf } from '@/lib/core/events/step-key';
-import { askAgainAt } from '@/lib/core/projections/ledger';
+import { askAgainAt, mayHaveHappenedTwice } from '@/lib/core/projections/ledger';
 import type {
   CheckpointRecord,
   EffectRecord,
@@ -115,6 +115,13 @@ export const presentEffect = (effect: EffectRecord): EffectRow => ({
   attempt: effect.attempt,
   firstIntentAt: iso(effect.firstIntentAt),
   settledAt: iso(askAgainAt(effect)),
+  evidence: (effect.evidence ?? []).map(({ runId, intentSeq, source, receipt }) => ({
+    runId,
+    intentSeq,
+    source,
+    receipt: orNull(receipt),
+  })),
+  perhapsTwice: mayHaveHappenedTwice(effect),
 });
 
 export const presentMessage = (message: MessageView): MessageRow => ({

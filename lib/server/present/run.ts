@@ -18,7 +18,12 @@ export function presentRun(view: RunView): RunSummary {
     tags: [...state.tags],
     source: run.source,
     home: run.home,
-    lineage: { root: run.root, parent: orNull(run.parent), children: [...view.children] },
+    lineage: {
+      root: run.root,
+      parent: orNull(run.parent),
+      children: [...view.children.newest],
+      childCount: view.children.total,
+    },
     headSeq: run.headSeq,
     epoch: run.epoch,
     line: state.line,
@@ -44,11 +49,12 @@ export function presentRun(view: RunView): RunSummary {
       failedAttempts: state.counts.failedAttempts,
       repeatedAttempts: state.counts.repeatedAttempts,
     },
-    effectsInDoubt: run.inDoubt,
+    effectsInDoubt: view.doubts,
     cost: {
-      inputTokens: state.counts.inputTokens,
-      outputTokens: state.counts.outputTokens,
-      costMicroUsd: state.counts.costMicroUsd,
+      inputTokens: orNull(state.counts.inputTokens),
+      outputTokens: orNull(state.counts.outputTokens),
+      costMicroUsd: orNull(state.counts.costMicroUsd),
+      unpriced: state.counts.unpriced,
     },
     failure:
       state.failure === undefined
@@ -72,6 +78,7 @@ export function presentRun(view: RunView): RunSummary {
             name: state.checkpoint.name,
           },
     actions: mapActions(view.actions),
+    unclaimed: orNull(view.unclaimed),
     next: view.next === undefined ? null : { ...view.next, from: orNull(view.next.from) },
   };
 }
@@ -91,14 +98,14 @@ function interruptionOf({ run, status }: RunView): RunSummary['interruption'] {
   return { cause: 'lease-lapsed', workerId: orNull(run.lease?.workerId), seq: run.headSeq };
 }
 
-function badgesOf({ run, status, mined }: RunView): RunSummary['badges'] {
+function badgesOf({ run, status, doubts, mined }: RunView): RunSummary['badges'] {
   const badges: RunSummary['badges'] = [];
   if (run.parent !== undefined) badges.push(run.parent.mode);
   if (run.parent?.mode === 'replay' && (status === 'running' || status === 'queued'))
     badges.push('replaying');
   if (run.state.diverged) badges.push('diverged');
   if (run.home === 'mirror') badges.push('mirror');
-  if (run.inDoubt > 0) badges.push('in-doubt');
+  if (doubts > 0) badges.push('in-doubt');
   if (run.state.counts.repeatedAttempts > 0) badges.push('ran-twice');
   if (mined) badges.push('mined');
   return badges;

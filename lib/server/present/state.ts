@@ -1,13 +1,13 @@
 import type { RunId, Seq } from '@/lib/core/events/ids';
 import type { StateChange } from '@/lib/core/projections/diff';
-import { phaseOf } from '@/lib/core/projections/run-state';
+import type { Phase } from '@/lib/core/projections/records';
 import type { GraphView } from '@/lib/usecases/get-graph';
 import type { FoldedState } from '@/lib/usecases/state-at';
 import type { GraphAt, StateAt, StateDiff } from '@/lib/wire/v1/runs';
 import { iso, orNull } from './common';
 import { presentStep } from './rows';
 
-export function presentState(view: FoldedState & { readonly runId: RunId }): StateAt {
+export function presentState(view: FoldedState & { readonly runId: RunId; readonly phase: Phase }): StateAt {
   const { state } = view;
   return {
     runId: view.runId,
@@ -15,7 +15,7 @@ export function presentState(view: FoldedState & { readonly runId: RunId }): Sta
     at: iso(state.at),
     line: state.line,
     status: state.status,
-    phase: phaseOf(state),
+    phase: view.phase,
     visit:
       state.visit === undefined
         ? null

@@ -36,17 +36,35 @@ export function workerStore(client: Client, write: Writer): WorkerStore {
           [toColumn(worker.workerId), pack(worker.agents), worker.firstSeenAt, worker.seenAt],
         );
       }),
-    async list() {
-      const found = await client.worker.findMany({ orderBy: [{ seenAt: 'desc' }, { workerId: 'asc' }] });
-      return found.map((worker) => ({
-        workerId: workerId(fromColumn(worker.workerId)),
-        agents: (unpack(worker.agents) as WorkerRecord['agents']).map(({ name, machineDigest: digest }) => ({
-          name,
-          machineDigest: machineDigest(digest),
-        })),
-        firstSeenAt: epochMs(Number(worker.firstSeenAt)),
-        seenAt: epochMs(Number(worker.seenAt)),
-      }));
+    async get(id) {
+      const found = await client.worker.findUnique({ where: { workerId: toColumn(id) } });
+      return found === null ? undefined : workerFrom(found);
+    },
+    async list(since) {
+      const found = await client.worker.findMany({
+        ...(since !== undefined && { where: { seenAt: { gte: since } } }),
+        orderBy: [{ seenAt: 'desc' }, { workerId: 'asc' }],
+      });
+      return found.map(workerFrom);
+    },
+    async prune(unseenSince) {
+      let pruned = 0;
+      await write(async (sql) => {
+        pruned = await sql.execute('DELETE FROM "Worker" WHERE "seenAt" < ?', [unseenSince]);
+      });
+      return pruned;
     },
   };
 }
+
+const workerFrom = (
+  worker: NonNullable<Awaited<ReturnType<Client['worker']['findUnique']>>>,
+): WorkerRecord => ({
+  workerId: workerId(fromColumn(worker.workerId)),
+  agents: (unpack(worker.agents) as WorkerRecord['agents']).map(({ name, machineDigest: digest }) => ({
+    name,
+    machineDigest: machineDigest(digest),
+  })),
+  firstSeenAt: epochMs(Number(worker.firstSeenAt)),
+  seenAt: epochMs(Number(worker.seenAt)),
+});

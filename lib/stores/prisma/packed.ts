@@ -25,7 +25,8 @@ const KEYS = [
   'planDigest', 'edits', 'decisions', 'options', 'parent', 'outcome', 'detail', 'of', 'on', 'for', 'before', 'toSeq', 'kept',
   'revived', 'condition', 'scope', 'partial', 'problem', 'compensates', 'failures', 'layer', 'summary', 'keptMessages', 'note',
   'decision', 'askedDigest', 'asked', 'recordedDigest', 'what', 'sentence', 'waitsFor', 'lastCall', 'interruption', 'pending',
-  'leaseId', 'since', 'expiresAt', 'leaseMs', 'queue', 'verifies', 'lastFailed', 'conversation',
+  'leaseId', 'since', 'expiresAt', 'leaseMs', 'queue', 'verifies', 'lastFailed', 'conversation', 'leavesBy',
+  'unpriced',
 ] as const;
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';

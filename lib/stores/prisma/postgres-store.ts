@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { isDriverAdapterError, type SqlDriverAdapter } from '@prisma/driver-adapter-utils';
 import { type EpochMs, epochMs, type RunId, type Sha256 } from '@/lib/core/events/ids';
-import { wantsWorker } from '@/lib/core/journal/lease';
-import { statusNow } from '@/lib/core/projections/run-state';
+import { wantedBy } from '@/lib/core/journal/wanted';
+import { statusNow } from '@/lib/core/projections/run-status';
 import { assertDefined } from '@/lib/core/shared/assert';
 import type { Result } from '@/lib/core/shared/result';
 import type { RunMoved, Store, WriteAsk } from '@/lib/usecases/ports';
@@ -18,7 +18,7 @@ import { readContext, readRun } from './read-context';
 import type { RunRow } from './rows';
 import { movedSince, runReader } from './run-reader';
 import { postgres, type Sql, sqlOver } from './sql';
-import { newestByConsole, writeRows } from './write-rows';
+import { type RunWrite, writeRows } from './write-rows';
 
 export interface PostgresStoreOptions {
   /** `postgres://…` */
@@ -67,7 +67,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const root = (await rootOf(transaction, ask.runId)) ?? ask.root ?? ask.runId;
     const together = [root, ...(ask.also ?? []).map((other) => other.root)];
     await lock(transaction, together, ask.answerKey);
-    await holdLoose(transaction, ask.payloads ?? []);
+    await holdLoose(
+      transaction,
+      (ask.payloads ?? []).map(({ sha256 }) => sha256),
+    );
     const row = await readRun(transaction, ask.runId);
     if (row !== undefined) {
       if (roots.size > MAX_ROOTS) roots.clear();
@@ -88,12 +91,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const answer = { ok: true, value } as const;
     if (change === undefined) return { answer };
     assertChange(ask.runId, context, change);
-    const runs = [{ change, key: row?.key, consoleSeq: newestByConsole(change, row?.consoleSeq) }];
+    const runs: RunWrite[] = [{ change, before: row }];
     for (const other of change.also ?? []) {
       const known = also.get(other.run.runId);
       assertChange(other.run.runId, { ...context, run: known?.record }, other);
-      runs.push({ change: other, key: known?.key, consoleSeq: newestByConsole(other, known?.consoleSeq) });
+      runs.push({ change: other, before: known });
     }
+    await holdLoose(
+      transaction,
+      runs.flatMap(({ change: { payloads } }) => payloads.map(({ sha256 }) => sha256)),
+    );
     await writeRows(transaction, {
       at: now,
       runs,
@@ -104,7 +111,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       runId: run.runId,
       headSeq: run.headSeq,
       status: statusNow(run, now, openedAt),
-      wanted: wantsWorker(run),
+      wanted: wantedBy(run) !== undefined,
     }));
     for (const one of moved) await feed.announce(transaction, one);
     return { answer, moved };
@@ -138,7 +145,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   };
 
   return {
-    ...runReader(sql, client),
+    ...runReader(sql),
     commit,
     payloads: {
       ...payloadReader(sql),
@@ -225,7 +232,10 @@ async function lock(transaction: Sql, roots: readonly RunId[], answerKey: string
     ]);
 }
 
-/** Keeps a sweep away from payloads that the decision finds stored, or waits for the sweep that has them. */
+/**
+ * Keeps a sweep away from payloads that the decision finds stored, or that its change brings and may find stored, or
+ * waits for the sweep that has them.
+ */
 async function holdLoose(transaction: Sql, digests: readonly Sha256[]): Promise<void> {
   if (digests.length === 0) return;
   const { rows, unhex } = postgres;

@@ -1,20 +1,26 @@
 import type { EpochMs, RunId, Sha256 } from '@/lib/core/events/ids';
 import { epochMs, runId, sha256 } from '@/lib/core/events/ids';
+import { misreferred, type PayloadRef } from '@/lib/core/events/payload';
 import type { RunEvent } from '@/lib/core/events/run-event';
-import type { EffectRecord } from '@/lib/core/projections/records';
+import type { EffectRecord, StepRecord } from '@/lib/core/projections/records';
+import { emptyState, FOLD_VERSION, foldRun } from '@/lib/core/projections/run-state';
+import { assertDefined } from '@/lib/core/shared/assert';
 import type { AnswerRecord, BatchRecord, WriteAsk, WriteContext } from '@/lib/usecases/ports';
 import { byConsole } from './event-codes';
 import { fromColumn, toColumn } from './packed';
 import {
   batchFromRow,
+  bytesFrom,
   eventFromRow,
   eventSelect,
   type RunRow,
   recordFrom,
   runFromRow,
   runSelect,
+  stepFromRow,
 } from './rows';
-import type { Sql } from './sql';
+import { column, type Dialect, type Sql, type SqlRow } from './sql';
+import { fromStored, plainCodec } from './stored-body';
 
 type AnyAsk = Omit<WriteAsk<unknown, unknown>, 'decide'>;
 
@@ -36,17 +42,37 @@ export async function readContext(
     run: row?.record,
     ledgerVersion: known.ledgerVersion,
     effects: ask.effectKeys === undefined ? [] : await readEffects(sql, root, ask.effectKeys),
+    steps: row === undefined ? [] : await readSteps(sql, row.key, ask.stepKeys ?? []),
     batch: await readBatch(sql, row, ask.batch),
     answer: ask.answerKey === undefined ? undefined : await readAnswer(sql, ask.answerKey),
     others: await readOthers(sql, ask.runId, row, ask.othersAfter),
-    missingPayloads: await readMissing(sql, ask.payloads ?? []),
+    ...(await readReferences(sql, ask.payloads ?? [])),
     also: new Map([...known.also].map(([id, { record }]) => [id, record])),
   };
 }
 
 export async function readRun(sql: Sql, id: RunId): Promise<RunRow | undefined> {
   const [row] = await sql.query(`${runSelect} WHERE r."runId" = ?`, [toColumn(id)]);
-  return row === undefined ? undefined : runFromRow(row);
+  return row === undefined ? undefined : asFoldedNow(sql, runFromRow(row));
+}
+
+/** Runs with their states as `asFoldedNow` has them; one after another, since a journal to be folded is large. */
+export async function runsFromRows(sql: Sql, rows: readonly SqlRow[]): Promise<readonly RunRow[]> {
+  const runs: RunRow[] = [];
+  for (const row of rows) runs.push(await asFoldedNow(sql, runFromRow(row)));
+  return runs;
+}
+
+/**
+ * The run with the state that this release folds its journal to, where an older one had stored another (promise 8). The
+ * next write of the run stores it.
+ */
+async function asFoldedNow(sql: Sql, found: RunRow): Promise<RunRow> {
+  const { record, key } = found;
+  if (record.state.fold === FOLD_VERSION) return found;
+  const rows = await sql.query(`${eventSelect} WHERE e."run" = ? ORDER BY e."seq"`, [key]);
+  const events = rows.map((row) => eventFromRow(record.runId, row));
+  return { ...found, record: { ...record, state: foldRun(events, emptyState(record.state.agent)) } };
 }
 
 export async function readLedgerVersion(sql: Sql, root: RunId): Promise<number> {
@@ -54,14 +80,17 @@ export async function readLedgerVersion(sql: Sql, root: RunId): Promise<number> 
   return Number(row?.[0] ?? 0);
 }
 
+export const effectOrder = ({ bytewise }: Dialect): string =>
+  `ORDER BY "intentSeq", "stepKey"${bytewise}, "generation"`;
+
 export async function readEffects(
   sql: Sql,
   root: RunId,
   keys: NonNullable<AnyAsk['effectKeys']>,
 ): Promise<readonly EffectRecord[]> {
-  const { rows, bytewise } = sql.dialect;
+  const { rows } = sql.dialect;
   const select = 'SELECT "record" FROM "Effect" WHERE "root" = ?';
-  const order = ` ORDER BY "intentSeq", "stepKey"${bytewise}, "generation"`;
+  const order = ` ${effectOrder(sql.dialect)}`;
   const found =
     keys === 'all'
       ? await sql.query(select + order, [toColumn(root)])
@@ -72,6 +101,20 @@ export async function readEffects(
             JSON.stringify(keys.map((key) => [toColumn(key)])),
           ]);
   return found.map(([record]) => recordFrom<EffectRecord>(record));
+}
+
+async function readSteps(
+  sql: Sql,
+  run: number,
+  keys: NonNullable<AnyAsk['stepKeys']>,
+): Promise<readonly StepRecord[]> {
+  if (keys.length === 0) return [];
+  const found = await sql.query(
+    `SELECT "line", "stepKey", "startedSeq", "record" FROM "Step" WHERE "run" = ?` +
+      ` AND "stepKey" IN (SELECT v.value->>0 FROM ${sql.dialect.rows})`,
+    [run, JSON.stringify(keys.map((key) => [toColumn(key)]))],
+  );
+  return found.map(stepFromRow);
 }
 
 async function readBatch(
@@ -117,6 +160,37 @@ async function readOthers(
     [row.key, after, row.consoleSeq],
   );
   return found.map((event) => eventFromRow(id, event));
+}
+
+/** A body is read only where its row does not tell the length, or has another codec than the reference. */
+async function readReferences(
+  sql: Sql,
+  refs: readonly PayloadRef[],
+): Promise<Pick<WriteContext, 'missingPayloads' | 'badReferences'>> {
+  if (refs.length === 0) return { missingPayloads: [], badReferences: [] };
+  const { rows, unhex } = sql.dialect;
+  const found = await sql.query(
+    `SELECT ${column(1, 'INTEGER')}, p."codec", LENGTH(p."body"), b."body"` +
+      ` FROM ${rows} LEFT JOIN "Payload" p ON p."sha256" = ${unhex('v.value->>0')}` +
+      ` LEFT JOIN "Payload" b ON b."sha256" = p."sha256" AND b."codec" <> ${column(2, 'INTEGER')}`,
+    [JSON.stringify(refs.map(({ sha256, codec }, i) => [sha256, i, plainCodec(codec)]))],
+  );
+  const missing = new Set<Sha256>();
+  const bad: string[] = [];
+  for (const [i, codec, length, body] of found) {
+    const ref = assertDefined(refs[Number(i)], 'a row is of a reference that was asked for');
+    if (codec === null) {
+      missing.add(ref.sha256);
+      continue;
+    }
+    const stored =
+      body === null
+        ? { bytes: Number(length), codec: ref.codec, body: new Uint8Array() }
+        : fromStored({ codec: Number(codec), body: bytesFrom(body) });
+    const wrong = misreferred(ref, { sha256: ref.sha256, ...stored });
+    if (wrong !== undefined) bad.push(wrong);
+  }
+  return { missingPayloads: [...missing], badReferences: bad };
 }
 
 export async function readMissing(sql: Sql, digests: readonly Sha256[]): Promise<readonly Sha256[]> {

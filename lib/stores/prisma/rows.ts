@@ -1,7 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import { epoch, epochMs, type RunId, runId, type Sha256, seq, sha256, stepKey } from '@/lib/core/events/ids';
+import {
+  epoch,
+  epochMs,
+  type MachineDigest,
+  machineDigest,
+  type RunId,
+  runId,
+  type Sha256,
+  seq,
+  sha256,
+  stepKey,
+} from '@/lib/core/events/ids';
 import type { Payload } from '@/lib/core/events/payload';
 import { EVENT_VERSION, type EventOf, type RunEvent } from '@/lib/core/events/run-event';
+import { upcast } from '@/lib/core/events/upcast';
+import { wantedBy } from '@/lib/core/journal/wanted';
 import type {
   CheckpointRecord,
   Lease,
@@ -31,12 +44,13 @@ export interface RunRow {
   readonly record: RunRecord;
 }
 
-/** Columns of `Run` in the order of `runValues`; the first three never change. */
+/** Columns of `Run` in the order of `runValues`; the first five never change. */
 export const runColumns = [
   'runId',
   'root',
   'createdAt',
   'parent',
+  'parentId',
   'home',
   'source',
   'agent',
@@ -49,9 +63,12 @@ export const runColumns = [
   'epoch',
   'lastBatch',
   'lease',
-  'inDoubt',
+  'unsettled',
   'consoleSeq',
+  'plannedMachine',
   'state',
+  'wanted',
+  'wantedAt',
 ] as const;
 /** Types of the columns above, as SQL casts them. */
 export const runColumnTypes = {
@@ -59,6 +76,7 @@ export const runColumnTypes = {
   root: 'TEXT',
   createdAt: 'BIGINT',
   parent: 'TEXT',
+  parentId: 'TEXT',
   home: 'TEXT',
   source: 'TEXT',
   agent: 'TEXT',
@@ -71,38 +89,57 @@ export const runColumnTypes = {
   epoch: 'INTEGER',
   lastBatch: 'INTEGER',
   lease: 'TEXT',
-  inDoubt: 'INTEGER',
+  unsettled: 'INTEGER',
   consoleSeq: 'INTEGER',
+  plannedMachine: 'TEXT',
   state: 'TEXT',
+  wanted: 'TEXT',
+  wantedAt: 'BIGINT',
 } as const satisfies Record<(typeof runColumns)[number], 'TEXT' | 'BIGINT' | 'INTEGER'>;
 
-export const runValues = (run: RunRecord, consoleSeq: number): readonly (string | number | null)[] => [
-  toColumn(run.runId),
-  toColumn(run.root),
-  run.createdAt,
-  run.parent === undefined ? null : pack(run.parent),
-  run.home,
-  toColumn(run.source),
-  toColumn(run.state.agent),
-  run.state.status,
-  toColumn(failureText(run).toLowerCase()),
-  [...new Set(run.state.tags)].map(tagColumn).join(''),
-  toColumn(searchText(run)),
-  run.updatedAt,
-  run.headSeq,
-  run.epoch,
-  run.lastBatch,
-  run.lease === undefined ? null : pack(run.lease),
-  run.inDoubt,
-  consoleSeq,
-  pack(run.state),
-];
+export function runValues(run: RunRecord, consoleSeq: number): readonly (string | number | null)[] {
+  const wanted = ticketOf(run);
+  return [
+    toColumn(run.runId),
+    toColumn(run.root),
+    run.createdAt,
+    run.parent === undefined ? null : pack(run.parent),
+    run.parent === undefined ? null : toColumn(run.parent.runId),
+    run.home,
+    toColumn(run.source),
+    toColumn(run.state.agent),
+    run.state.status,
+    toColumn(failureText(run).toLowerCase()),
+    [...new Set(run.state.tags)].map(tagColumn).join(''),
+    toColumn(searchText(run)),
+    run.updatedAt,
+    run.headSeq,
+    run.epoch,
+    run.lastBatch,
+    run.lease === undefined ? null : pack(run.lease),
+    run.unsettled,
+    consoleSeq,
+    run.plannedMachine ?? null,
+    pack(run.state),
+    wanted ?? null,
+    wanted === undefined ? null : run.updatedAt,
+  ];
+}
+
+/** Who finds the run among what is claimable, as one text: a machine's digest, or `*` for any, and the agent. */
+export function ticketOf(run: RunRecord): string | undefined {
+  const wanted = wantedBy(run);
+  return wanted === undefined ? undefined : ticket(wanted.agent, wanted.machineDigest);
+}
+
+export const ticket = (agent: string, machineDigest: MachineDigest | undefined): string =>
+  `${machineDigest ?? '*'} ${toColumn(agent)}`;
 
 /** What `runFromRow` reads; `r` is the run, `l` the ledger of the lineage that it is the root of. */
-export const runSelect =
-  'SELECT r."key", r."runId", r."root", r."createdAt", r."parent", r."home", r."source", r."updatedAt", r."headSeq", r."epoch",' +
-  ' r."lastBatch", r."lease", r."inDoubt", r."consoleSeq", r."state", COALESCE(l."version", 0)' +
-  ' FROM "Run" r LEFT JOIN "Ledger" l ON l."root" = r."runId"';
+export const runFields =
+  'r."key", r."runId", r."root", r."createdAt", r."parent", r."home", r."source", r."updatedAt", r."headSeq", r."epoch",' +
+  ' r."lastBatch", r."lease", r."unsettled", r."consoleSeq", r."plannedMachine", r."state", COALESCE(l."version", 0)';
+export const runSelect = `SELECT ${runFields} FROM "Run" r LEFT JOIN "Ledger" l ON l."root" = r."runId"`;
 
 export function runFromRow(row: SqlRow): RunRow {
   const [
@@ -118,8 +155,9 @@ export function runFromRow(row: SqlRow): RunRow {
     at,
     lastBatch,
     lease,
-    inDoubt,
+    unsettled,
     consoleSeq,
+    plannedMachine,
     state,
     version,
   ] = row;
@@ -138,8 +176,9 @@ export function runFromRow(row: SqlRow): RunRow {
       epoch: epoch(Number(at)),
       lastBatch: Number(lastBatch),
       ...(lease === null ? {} : { lease: unpackAs<Lease>(lease) }),
+      ...(plannedMachine === null ? {} : { plannedMachine: machineDigest(String(plannedMachine)) }),
       state: unpackAs<RunState>(state),
-      inDoubt: Number(inDoubt),
+      unsettled: Number(unsettled),
       ledgerVersion: Number(version),
     },
   };
@@ -168,7 +207,7 @@ export function eventFromRow(id: RunId, row: SqlRow): RunEvent {
   const { kind, by } = kindOfCode(Number(code));
   const { [UNUSUAL]: unusual, ...body } = unpackAs<Record<string, unknown>>(text);
   const [version, fromRun, fromSeq] = Array.isArray(unusual) ? unusual : [EVENT_VERSION];
-  return {
+  return upcast({
     runId: id,
     seq: seq(Number(at)),
     at: epochMs(Number(when)),
@@ -181,7 +220,7 @@ export function eventFromRow(id: RunId, row: SqlRow): RunEvent {
     kind,
     ...body,
     // What was stored is what was typed: the body belongs to its kind.
-  } as RunEvent;
+  } as RunEvent);
 }
 
 /** `[run, line, stepKey, startedSeq, record]`; the record without what the columns hold. */
@@ -266,7 +305,7 @@ export const payloadFrom = (digest: unknown, codec: unknown, body: unknown): Pay
 /** Hexadecimal of a digest column. */
 export const digestFrom = (value: unknown): Sha256 => sha256(Buffer.from(bytesFrom(value)).toString('hex'));
 
-function bytesFrom(value: unknown): Uint8Array {
+export function bytesFrom(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return plainView(value);
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   throw new Error('Broken invariant: a column of bytes holds bytes');

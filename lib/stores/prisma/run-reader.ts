@@ -1,51 +1,58 @@
 import { type EpochMs, epochMs, type RunId, runId, type Seq, seq } from '@/lib/core/events/ids';
-import type { QuestionRecord, RunRecord, RunStatus } from '@/lib/core/projections/records';
-import { statusNow } from '@/lib/core/projections/run-state';
+import type { EffectRecord, QuestionRecord, RunRecord, RunStatus } from '@/lib/core/projections/records';
+import { statusNow } from '@/lib/core/projections/run-status';
 import { assertDefined } from '@/lib/core/shared/assert';
 import type {
   Bucket,
   EventRange,
   JudgedAt,
   Page,
+  RunCursor,
   RunFilter,
   RunPageAsk,
   RunReader,
 } from '@/lib/usecases/ports';
 import { bucketRanges, type Counted } from './bucket-ranges';
+import { children } from './children';
+import { claimable } from './claimable';
 import { codesOf, intentCodes, kindOfCode } from './event-codes';
 import { fromColumn, packedKey, toColumn } from './packed';
-import type { Client } from './prisma-client';
-import { readAnswer, readEffects, readLedgerVersion, readRun } from './read-context';
+import {
+  effectOrder,
+  readAnswer,
+  readEffects,
+  readLedgerVersion,
+  readRun,
+  runsFromRows,
+} from './read-context';
 import {
   checkpointFromRow,
   checkpointSelect,
   eventFromRow,
   eventSelect,
   recordFrom,
-  runFromRow,
   runSelect,
   snapshotFromRow,
   stepFromRow,
   tagColumn,
 } from './rows';
-import { decodeCursor, encodeCursor } from './run-text';
 import { column, type Dialect, type Sql, type SqlValue } from './sql';
 
 /** Reads of committed rows, on a connection that no write transaction runs on. */
-export function runReader(sql: Sql, client: Client): RunReader {
+export function runReader(sql: Sql): RunReader {
   const { dialect } = sql;
   const { rows, bytewise } = dialect;
 
   return {
     run: async (id) => (await readRun(sql, id))?.record,
 
-    async runs(ask): Promise<Page<RunRecord>> {
+    async runs(ask): Promise<Page<RunRecord, RunCursor>> {
       const status = statusSql(dialect, ask.judged);
       const { where, args } = conditions(ask.filter, status, sql);
       const [counted] = await sql.query(`SELECT COUNT(*) FROM "Run" r${whereOf(where)}`, args);
       const sort = sortColumn(ask.sort, status, bytewise);
       const direction = ask.descending ? 'DESC' : 'ASC';
-      const cursor = decodeCursor(ask.cursor, ask.sort);
+      const { cursor } = ask;
       if (cursor !== undefined) {
         const beyond = ask.descending ? '<' : '>';
         where.push(`(${sort} ${beyond} ? OR (${sort} = ? AND r."key" ${beyond} ?))`);
@@ -55,14 +62,14 @@ export function runReader(sql: Sql, client: Client): RunReader {
         `${runSelect}${whereOf(where)} ORDER BY ${sort} ${direction}, r."key" ${direction} LIMIT ?`,
         [...args, ask.limit + 1],
       );
-      const items = found.slice(0, ask.limit).map(runFromRow);
+      const items = await runsFromRows(sql, found.slice(0, ask.limit));
       const last = items.at(-1);
       return {
         items: items.map(({ record }) => record),
         total: Number(assertDefined(counted, 'a count is one row')[0]),
         nextCursor:
           found.length > ask.limit && last !== undefined
-            ? encodeCursor({ value: sortValue(last.record, ask), key: last.key })
+            ? { value: sortValue(last.record, ask), key: last.key }
             : undefined,
       };
     },
@@ -73,27 +80,19 @@ export function runReader(sql: Sql, client: Client): RunReader {
           ' ORDER BY r."updatedAt", r."key"',
         [],
       );
-      return found.map((row) => runFromRow(row).record);
+      return (await runsFromRows(sql, found)).map(({ record }) => record);
     },
+
+    claimable: (ask) => claimable(sql, ask),
 
     async lineage(root) {
       const found = await sql.query(`${runSelect} WHERE r."root" = ? ORDER BY r."createdAt", r."key"`, [
         toColumn(root),
       ]);
-      return found.map((row) => runFromRow(row).record);
+      return (await runsFromRows(sql, found)).map(({ record }) => record);
     },
 
-    async agents() {
-      const counted = await client.run.groupBy({ by: ['agent'], _count: true });
-      return counted
-        .map(({ agent, _count }) => ({ agent: fromColumn(agent), runs: _count }))
-        .sort(byBytes((row) => row.agent));
-    },
-
-    async tags() {
-      const sets = await client.run.groupBy({ by: ['tags'] });
-      return tagsIn(sets.map(({ tags }) => tags)).sort(byBytes((tag) => tag));
-    },
+    children: (of, limit, judged) => children(sql, of, limit, statusSql(dialect, judged)),
 
     async events(id, range) {
       const { text, args } = eventQuery(toColumn(id), range);
@@ -162,13 +161,22 @@ export function runReader(sql: Sql, client: Client): RunReader {
 
     async questions(id) {
       const found = await sql.query(
-        `SELECT "record" FROM "Question" WHERE "run" = ${KEY_OF_RUN} ORDER BY "askedSeq", "questionId"${bytewise}`,
+        `SELECT "record" FROM "Question" WHERE "run" = ${KEY_OF_RUN} ORDER BY "askedSeq", "line", "questionId"${bytewise}`,
         [toColumn(id)],
       );
       return found.map(([record]) => recordFrom<QuestionRecord>(record));
     },
 
     effects: (root) => readEffects(sql, root, 'all'),
+
+    async unsettledEffects(of) {
+      const found = await sql.query(
+        `SELECT "record" FROM "Effect" WHERE "unsettledIn" IN (SELECT v.value->>0 FROM ${rows}) ${effectOrder(sql.dialect)}`,
+        [JSON.stringify(of.map((id) => [toColumn(id)]))],
+      );
+      return found.map(([record]) => recordFrom<EffectRecord>(record));
+    },
+
     ledgerVersion: (root) => readLedgerVersion(sql, root),
 
     async snapshot(id, at) {
@@ -302,22 +310,6 @@ function sortValue(run: RunRecord, { sort, judged }: RunPageAsk): number | strin
       return judged === undefined ? run.state.status : statusNow(run, judged.now, judged.judgedFrom);
   }
 }
-
-const EDGE = '\u001f';
-const tagsIn = (columns: readonly string[]): string[] => [
-  ...new Set(
-    columns.flatMap((text) =>
-      text
-        .split(EDGE)
-        .filter((tag) => tag !== '')
-        .map(fromColumn),
-    ),
-  ),
-];
-const byBytes =
-  <Row>(text: (row: Row) => string) =>
-  (a: Row, b: Row) =>
-    Buffer.compare(Buffer.from(text(a)), Buffer.from(text(b)));
 
 const COUNTED: readonly (readonly [Counted, readonly number[]])[] = [
   ['effects', intentCodes],

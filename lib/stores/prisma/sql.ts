@@ -82,3 +82,10 @@ export function sqlOver(queryable: SqlQueryable, dialect: Dialect): Sql {
 
 /** A column as SQL reads it from a row of JSON, 0 the first. */
 export const column = (i: number, type: 'INTEGER' | 'BIGINT' | 'TEXT') => `CAST(v.value->>${i} AS ${type})`;
+
+/** Rows of several selects, each with its own order and limit, one after the other. */
+export const arms = (selects: readonly string[]): string =>
+  selects.map((select, i) => `SELECT * FROM (${select}) AS arm${i}`).join(' UNION ALL ');
+
+/** SQLite takes 500 selects in one statement. */
+export const MOST_ARMS = 200;

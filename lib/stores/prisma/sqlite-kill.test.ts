@@ -1,11 +1,11 @@
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { epochMs, runId, seq } from '@/lib/core/events/ids';
-import { assertDefined } from '@/lib/core/shared/assert';
+import { epochMs } from '@/lib/core/events/ids';
 import { startChild } from '@/lib/testing/child-process';
 import { compileProgram } from '@/lib/testing/compiled';
 import { sqliteDatabase } from '@/lib/testing/databases';
 import { append, queued } from '@/lib/testing/store-rows';
+import { expectWhole, noteAcknowledged } from '@/lib/testing/store-whole';
 import { openStore } from './open-store';
 
 const KILLS = 6;
@@ -29,11 +29,7 @@ describe('SQLite store and SIGKILL', () => {
       await child.line(() => child.lines.length > enough);
       child.process.kill('SIGKILL');
       expect((await child.ended()).signal).toBe('SIGKILL');
-      for (const line of child.lines) {
-        const [word, run, head] = line.split(' ');
-        if (word === 'ack' && run !== undefined)
-          acknowledged.set(run, Math.max(acknowledged.get(run) ?? 0, Number(head)));
-      }
+      noteAcknowledged(child.lines, acknowledged);
       await expectWhole(database.url, acknowledged);
     }
     const file = new Database(database.file, { readonly: true });
@@ -54,10 +50,7 @@ describe('SQLite store and SIGKILL', () => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 120));
       child.process.kill('SIGKILL');
       await child.ended();
-      for (const line of child.lines) {
-        const [word, run, head] = line.split(' ');
-        if (word === 'ack' && run !== undefined) acknowledged.set(run, Number(head));
-      }
+      noteAcknowledged(child.lines, acknowledged);
       await expectWhole(database.url, acknowledged);
     }
     expect(acknowledged.size).toBeGreaterThanOrEqual(KILLS);
@@ -95,23 +88,3 @@ describe('SQLite store and SIGKILL', () => {
     await database.remove();
   }, 60_000);
 });
-
-async function expectWhole(url: string, acknowledged: ReadonlyMap<string, number>): Promise<void> {
-  const store = await openStore({ url });
-  for (const [id, head] of acknowledged) {
-    const run = assertDefined(await store.run(runId(id)), 'an acknowledged run is there');
-    expect(run.headSeq).toBeGreaterThanOrEqual(head);
-    expect(run.state.seq).toBe(run.headSeq);
-    const events = await store.events(runId(id), { limit: 1_000_000 });
-    expect(events.map((event) => event.seq)).toEqual(Array.from({ length: run.headSeq }, (_, i) => i + 1));
-    const refs = events.flatMap((event) => (event.kind === 'message.appended' ? [event.message.sha256] : []));
-    expect(await store.payloads.missing(refs)).toEqual([]);
-    expect((await store.steps(runId(id))).length).toBe(run.headSeq);
-    const page = await store.runs({ filter: { q: id }, sort: 'created', descending: true, limit: 2 });
-    expect(page.items.map((one) => one.headSeq)).toContain(run.headSeq);
-    expect((await store.snapshot(runId(id), seq(2 ** 31 - 1)))?.seq).toBe(run.headSeq);
-    expect(await store.ledgerVersion(runId(id))).toBe(run.lastBatch);
-    expect(await store.effects(runId(id))).toHaveLength(run.lastBatch);
-  }
-  await store.close();
-}

@@ -3,14 +3,14 @@ import path from 'node:path';
 import { PrismaBetterSqlite3 } from '@prisma/adapter-better-sqlite3';
 import { type EpochMs, epochMs, type RunId, type Sha256 } from '@/lib/core/events/ids';
 import type { Payload } from '@/lib/core/events/payload';
-import { wantsWorker } from '@/lib/core/journal/lease';
-import { statusNow } from '@/lib/core/projections/run-state';
+import { wantedBy } from '@/lib/core/journal/wanted';
+import { statusNow } from '@/lib/core/projections/run-status';
 import { assertDefined } from '@/lib/core/shared/assert';
 import type { Result } from '@/lib/core/shared/result';
 import type { Change, Store, WriteAsk } from '@/lib/usecases/ports';
 import { assertChange } from './assert-change';
 import { machineStore, type Writer, workerStore } from './catalogue';
-import { lockDatabaseFile } from './file-lock';
+import { lockDatabaseFile, realFile } from './file-lock';
 import { HotRuns } from './hot-runs';
 import { LocalFeed } from './local-feed';
 import { migrateSqlite, migrationsFolder } from './migrate';
@@ -23,6 +23,7 @@ import { runReader } from './run-reader';
 import { type Sql, sqlite, sqlOver } from './sql';
 import { abandon, isLarge, recoverStaged, settle, stage } from './staging';
 import { keepStatements } from './statement-cache';
+import { unusable } from './unusable-file';
 import { type Job, WriteQueue } from './write-queue';
 import { newestByConsole, type RunWrite, writeRows } from './write-rows';
 
@@ -52,15 +53,18 @@ interface Part {
  * connections of their own and see committed rows only.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const file = path.resolve(options.file);
-  mkdirSync(path.dirname(file), { recursive: true });
-  const unlock = lockDatabaseFile(file);
+  const named = path.resolve(options.file);
+  let unlock: (() => void) | undefined;
   try {
+    mkdirSync(path.dirname(named), { recursive: true });
+    // A lock is taken, and a log kept, beside the file itself, by whatever name it is opened.
+    const file = realFile(named);
+    unlock = lockDatabaseFile(file);
     migrateSqlite(file, migrationsFolder('sqlite', options.root));
     return await openOwned(file, unlock, options.now ?? (() => epochMs(Date.now())));
   } catch (error) {
-    unlock();
-    throw error;
+    unlock?.();
+    throw unusable(named, error) ?? error;
   }
 }
 
@@ -129,10 +133,7 @@ async function openOwned(file: string, unlock: () => void, now: () => EpochMs): 
   }
 
   /** After the commit: what later decisions and reads may now see. */
-  function remember(
-    { change, key, consoleSeq, staged }: RunWrite,
-    newKeys: ReadonlyMap<RunId, number>,
-  ): void {
+  function remember({ change, before, staged }: RunWrite, newKeys: ReadonlyMap<RunId, number>): void {
     const { run, effects } = change;
     let ledgerVersion = ledgers.get(run.root) ?? 0;
     if (effects.length > 0) {
@@ -142,8 +143,8 @@ async function openOwned(file: string, unlock: () => void, now: () => EpochMs): 
       if (owner !== undefined) hot.set({ ...owner, record: { ...owner.record, ledgerVersion } });
     }
     hot.set({
-      key: key ?? assertDefined(newKeys.get(run.runId), 'a stored run has a number'),
-      consoleSeq,
+      key: assertDefined(newKeys.get(run.runId), 'a stored run has a number'),
+      consoleSeq: newestByConsole(change, before?.consoleSeq),
       record: { ...run, ledgerVersion: run.root === run.runId ? ledgerVersion : 0 },
     });
     if (staged !== undefined) return;
@@ -196,23 +197,11 @@ async function openOwned(file: string, unlock: () => void, now: () => EpochMs): 
             return undefined;
           }
           assertChange(ask.runId, context, change);
-          const runs: RunWrite[] = [
-            {
-              change,
-              key: row?.key,
-              consoleSeq: newestByConsole(change, row?.consoleSeq),
-              staged: staged?.get(change),
-            },
-          ];
+          const runs: RunWrite[] = [{ change, before: row, staged: staged?.get(change) }];
           for (const other of change.also ?? []) {
             const known = also.get(other.run.runId);
             assertChange(other.run.runId, { ...context, run: known?.record }, other);
-            runs.push({
-              change: other,
-              key: known?.key,
-              consoleSeq: newestByConsole(other, known?.consoleSeq),
-              staged: staged?.get(other),
-            });
+            runs.push({ change: other, before: known, staged: staged?.get(other) });
           }
           return { runs };
         },
@@ -227,7 +216,7 @@ async function openOwned(file: string, unlock: () => void, now: () => EpochMs): 
               runId,
               headSeq,
               status: statusNow(change.run, now(), openedAt),
-              wanted: wantsWorker(change.run),
+              wanted: wantedBy(change.run) !== undefined,
             });
           }
         },
@@ -303,7 +292,7 @@ async function openOwned(file: string, unlock: () => void, now: () => EpochMs): 
   const writeStaged = writing({ staged: true });
 
   return {
-    ...runReader(readSql, client),
+    ...runReader(readSql),
     commit,
     run: async (id) => hot.get(id)?.record ?? (await readRun(readSql, id))?.record,
     payloads: {

@@ -22,6 +22,9 @@ const MAX_PAYLOADS = 512;
 /** A small window: what is worth a big one is above MAX_BYTES, and setting one up costs more than deflating a message. */
 const OPTIONS = { level: 6, windowBits: 12, memLevel: 5 } as const;
 
+/** A codec's number where the body lies as it is. */
+export const plainCodec = (codec: Codec): number => CODECS.indexOf(codec);
+
 export interface StoredBody {
   readonly codec: number;
   readonly body: Uint8Array;
@@ -29,7 +32,7 @@ export interface StoredBody {
 
 /** `together`: how many are written in this transaction. */
 export function toStored(payload: Payload, together: number): StoredBody {
-  const codec = CODECS.indexOf(payload.codec);
+  const codec = plainCodec(payload.codec);
   const { body } = payload;
   const tried = together <= MAX_PAYLOADS && body.byteLength >= MIN_BYTES && body.byteLength <= MAX_BYTES;
   const deflated = tried ? deflateRawSync(body, OPTIONS) : body;

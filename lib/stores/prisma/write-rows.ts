@@ -1,18 +1,27 @@
 import type { EpochMs, RunId, Sha256 } from '@/lib/core/events/ids';
 import type { Payload } from '@/lib/core/events/payload';
+import { isUnsettled } from '@/lib/core/projections/ledger';
 import { assertDefined } from '@/lib/core/shared/assert';
 import type { AnswerRecord, Change } from '@/lib/usecases/ports';
 import { pack, toColumn } from './packed';
 import { digestsIn } from './payload-refs';
-import { checkpointValues, eventValues, runColumns, runColumnTypes, runValues, stepValues } from './rows';
+import {
+  checkpointValues,
+  eventValues,
+  type RunRow,
+  runColumns,
+  runColumnTypes,
+  runValues,
+  stepValues,
+  ticketOf,
+} from './rows';
 import { column, type Dialect, type Sql } from './sql';
 import { toStored } from './stored-body';
 
-/** One run's change with what the store knows of the run. `key` is absent for a run that has no row yet. */
+/** One run's change with its row before; absent for a run that has none yet. */
 export interface RunWrite {
   readonly change: Change;
-  readonly key: number | undefined;
-  readonly consoleSeq: number;
+  readonly before: RunRow | undefined;
   /** The number that the new run's rows were staged under, see `stageRows`: what is left is the run's own row. */
   readonly staged?: number | undefined;
 }
@@ -40,12 +49,17 @@ type Values = readonly (string | number | null)[];
 export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<RunId, number>> {
   const keys = new Map<RunId, number>();
   const known: Values[] = [];
-  for (const { change, key, consoleSeq, staged } of writes.runs) {
-    const values = runValues(change.run, consoleSeq);
-    if (key === undefined) keys.set(change.run.runId, await insertRun(sql, values, staged));
+  const waiting: Values[] = [];
+  for (const { change, before, staged } of writes.runs) {
+    const values = runValues(change.run, newestByConsole(change, before?.consoleSeq));
+    if (before === undefined) keys.set(change.run.runId, await insertRun(sql, values, staged));
     else {
-      keys.set(change.run.runId, key);
-      known.push([...values.slice(IMMUTABLE), key]);
+      keys.set(change.run.runId, before.key);
+      const moving = values.slice(IMMUTABLE);
+      // Who is waited for stays mostly nobody. Not written, its index is not touched, and since when is kept.
+      if (ticketOf(before.record) === ticketOf(change.run))
+        known.push([...moving.slice(0, -WANTED), before.key]);
+      else waiting.push([...moving, before.key]);
     }
   }
   const keyed = writes.runs.map(({ change, staged }) => ({
@@ -54,7 +68,8 @@ export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<R
   }));
 
   await writePayloads(sql, { ...writes, runs: keyed });
-  await updateRuns(sql, known);
+  await updateRuns(sql, movingColumns.slice(0, -WANTED), known);
+  await updateRuns(sql, movingColumns, waiting);
   await putRows(sql, keyed);
   await put(
     sql,
@@ -65,6 +80,7 @@ export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<R
         toColumn(effect.stepKey),
         effect.generation,
         effect.intentSeq,
+        isUnsettled(effect) ? toColumn(effect.runId) : null,
         pack(effect),
       ]),
     ),
@@ -119,12 +135,13 @@ async function putRows(sql: Sql, keyed: readonly Keyed<Rows>[]): Promise<void> {
     rowsOf(keyed, ({ change, key }) =>
       lazily(change.questions, (question) => [
         key,
+        question.line,
         toColumn(question.questionId),
         question.askedSeq,
         pack(question),
       ]),
     ),
-    2,
+    3,
   );
   await put(
     sql,
@@ -303,8 +320,10 @@ const answerValues = (answer: AnswerRecord): Values => [
   answer.at,
 ];
 
-/** Run id, root and time of creation never change. */
-const IMMUTABLE = 3;
+/** Run id, root, time of creation and parent never change. */
+const IMMUTABLE = 5;
+/** The last columns: whom the run waits for, and since when. */
+const WANTED = 2;
 const quoted = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ');
 
 /** `key`: a reserved number to use. */
@@ -317,16 +336,18 @@ async function insertRun(sql: Sql, values: Values, key?: number): Promise<number
   return Number(assertDefined(rows[0], 'an inserted run has a number')[0]);
 }
 
-const movingColumns = runColumns.slice(IMMUTABLE);
-const updateFew = `UPDATE "Run" SET ${movingColumns.map((name) => `"${name}" = ?`).join(', ')} WHERE "key" = ?`;
-const updateMany = ({ rows }: Dialect) =>
-  `UPDATE "Run" SET ${movingColumns.map((name, i) => `"${name}" = ${column(i, runColumnTypes[name])}`).join(', ')}` +
-  ` FROM ${rows} WHERE "Run"."key" = ${column(movingColumns.length, 'INTEGER')}`;
+type RunColumns = readonly (typeof runColumns)[number][];
+const movingColumns: RunColumns = runColumns.slice(IMMUTABLE);
+const updateFew = (columns: RunColumns) =>
+  `UPDATE "Run" SET ${columns.map((name) => `"${name}" = ?`).join(', ')} WHERE "key" = ?`;
+const updateMany = (columns: RunColumns, { rows }: Dialect) =>
+  `UPDATE "Run" SET ${columns.map((name, i) => `"${name}" = ${column(i, runColumnTypes[name])}`).join(', ')}` +
+  ` FROM ${rows} WHERE "Run"."key" = ${column(columns.length, 'INTEGER')}`;
 
-/** Rows of what moves in a run, its number last. */
-async function updateRuns(sql: Sql, rows: readonly Values[]): Promise<void> {
-  if (rows.length > FEW) await sql.execute(updateMany(sql.dialect), [JSON.stringify(rows)]);
-  else for (const row of rows) await sql.execute(updateFew, row);
+/** Rows of these columns of a run, its number last. */
+async function updateRuns(sql: Sql, columns: RunColumns, rows: readonly Values[]): Promise<void> {
+  if (rows.length > FEW) await sql.execute(updateMany(columns, sql.dialect), [JSON.stringify(rows)]);
+  else for (const row of rows) await sql.execute(updateFew(columns), row);
 }
 
 type ColumnType = 'INTEGER' | 'BIGINT' | 'TEXT' | 'DIGEST';
@@ -374,8 +395,15 @@ const upsertSteps = insertInto(
 );
 const upsertEffects = insertInto(
   'Effect',
-  { root: 'TEXT', stepKey: 'TEXT', generation: 'INTEGER', intentSeq: 'INTEGER', record: 'TEXT' },
-  replacing('"root", "stepKey", "generation"', 'intentSeq', 'record'),
+  {
+    root: 'TEXT',
+    stepKey: 'TEXT',
+    generation: 'INTEGER',
+    intentSeq: 'INTEGER',
+    unsettledIn: 'TEXT',
+    record: 'TEXT',
+  },
+  replacing('"root", "stepKey", "generation"', 'intentSeq', 'unsettledIn', 'record'),
 );
 const raiseLedgers = insertInto(
   'Ledger',
@@ -384,8 +412,8 @@ const raiseLedgers = insertInto(
 );
 const upsertQuestions = insertInto(
   'Question',
-  { run: 'INTEGER', questionId: 'TEXT', askedSeq: 'INTEGER', record: 'TEXT' },
-  replacing('"run", "questionId"', 'askedSeq', 'record'),
+  { run: 'INTEGER', line: 'INTEGER', questionId: 'TEXT', askedSeq: 'INTEGER', record: 'TEXT' },
+  replacing('"run", "questionId", "line"', 'askedSeq', 'record'),
 );
 const upsertCheckpoints = insertInto(
   'Checkpoint',

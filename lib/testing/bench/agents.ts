@@ -1,4 +1,4 @@
-import type { Context, Llm, Message } from '@/lib/sdk/api';
+import type { Context, Llm, Message, Tool } from '@/lib/sdk/api';
 import { defineAgent, tool } from '@/lib/sdk/index';
 import { conversation } from './workload';
 
@@ -87,37 +87,83 @@ export const llmConversationAgent = conversationOver(
 );
 
 const samples: number[] = [];
-/** Milliseconds of each recorded step of the newest run of `stepsAgent`. */
+/** Milliseconds of each step of the newest run. */
 export const takeSamples = (): readonly number[] => samples.splice(0);
 
+let onAppended: () => void = () => undefined;
+/** To be told of every append that the console acknowledged, which it does once it is synced to disk. */
+export const appended = (): void => onAppended();
+const nextAppend = () =>
+  new Promise<void>((resolve) => {
+    onAppended = resolve;
+  });
+
+const stepsOf = (ctx: Context) => (ctx.input as { readonly steps: number }).steps;
+
+/** The peers' step: a no-op that returns `{ i, 100 characters }`. */
+const step = (ctx: Context, i: number) => ctx.compute('noop', i, (n) => ({ i: n, body: 'x'.repeat(100) }));
+
+const agentOf = (
+  name: string,
+  run: (ctx: Context) => Promise<void>,
+  tools: Readonly<Record<string, Tool>> = {},
+) =>
+  defineAgent({
+    name,
+    initial: 'work',
+    checkpoints,
+    tools,
+    states: {
+      work: {
+        to: ['end'],
+        tools: Object.keys(tools),
+        run: async (ctx) => {
+          await run(ctx);
+          return 'end';
+        },
+      },
+      end,
+    },
+  });
+
 /**
- * Steps that are durable before they go on: an idempotent call does not leave before its intent, and with it everything
- * before, the last step's result included, is synced. One recorded step is one append over HTTP to disk.
+ * From asking for a step until its result is on disk, which the code does not wait for by itself: it goes on when the
+ * append was acknowledged. One step, one append.
  */
-export const stepsAgent = defineAgent({
-  name: 'bench-steps',
-  initial: 'work',
-  checkpoints,
-  tools: {
+export const durableStepsAgent = agentOf('bench-steps-durable', async (ctx) => {
+  for (let i = 0; i < stepsOf(ctx); i++) {
+    const isOnDisk = nextAppend();
+    const began = performance.now();
+    await step(ctx, i);
+    await isOnDisk;
+    samples.push(performance.now() - began);
+  }
+});
+
+/** What the code itself waits for around a step; the journal follows. */
+export const seenStepsAgent = agentOf('bench-steps-seen', async (ctx) => {
+  for (let i = 0; i < stepsOf(ctx); i++) {
+    const began = performance.now();
+    await step(ctx, i);
+    samples.push(performance.now() - began);
+  }
+});
+
+/** Calls that do not leave before their intent, and with it the result of the call before, is on disk. */
+export const effectsAgent = agentOf(
+  'bench-steps-effect',
+  async (ctx) => {
+    for (let i = 0; i < stepsOf(ctx); i++) {
+      const began = performance.now();
+      await ctx.tool('noop', { i });
+      samples.push(performance.now() - began);
+    }
+  },
+  {
     noop: tool({
       effect: 'idempotent',
       keyed: true,
-      run: async (args: { readonly i: number }) => ({ i: args.i, note: 'x'.repeat(100) }),
+      run: async (args: { readonly i: number }) => ({ i: args.i, body: 'x'.repeat(100) }),
     }),
   },
-  states: {
-    work: {
-      to: ['end'],
-      tools: ['noop'],
-      run: async (ctx) => {
-        for (let i = 0; i < (ctx.input as { steps: number }).steps; i++) {
-          const began = performance.now();
-          await ctx.tool('noop', { i });
-          samples.push(performance.now() - began);
-        }
-        return 'end';
-      },
-    },
-    end,
-  },
-});
+);

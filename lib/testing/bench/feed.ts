@@ -1,18 +1,42 @@
+import { Agent } from 'node:http';
 import { machineDigestOf } from '@/lib/core/machine/drift';
 import type { BenchConsole } from './console-process';
-import { EVENTS_A_VISIT, hash, machine, values, visitEvents } from './synthetic-run';
+import { timed } from './figures';
+import { post } from './floor';
+import { EVENTS_A_VISIT, hash, machine, stepWithPayloads, values, visitEvents } from './synthetic-run';
 
 const VISITS_A_BATCH = 200;
 
-/** Records a synthetic run of at least `events` events over HTTP, as a worker would, and gives its head. */
-export async function feedRun(console: BenchConsole, runId: string, events: number): Promise<number> {
+async function createRun(console: BenchConsole, runId: string) {
   const digest = machineDigestOf(machine, hash);
   await console.send('PUT', `/machines/${digest}`, JSON.stringify(machine));
-  const created = (await console.send(
-    'POST',
-    '/runs',
-    JSON.stringify({ runId, workerId: 'bench', agent: machine.agent, machineDigest: digest }),
-  )) as { readonly epoch: number; readonly headSeq: number };
+  const body = { runId, workerId: 'bench', agent: machine.agent, machineDigest: digest };
+  return (await console.send('POST', '/runs', JSON.stringify(body))) as {
+    readonly epoch: number;
+    readonly headSeq: number;
+  };
+}
+
+/** Milliseconds of each append of one step with its payloads, sent by a bare client: the console's part of a step. */
+export async function appendTimes(
+  console: BenchConsole,
+  runId: string,
+  steps: number,
+): Promise<readonly number[]> {
+  const { epoch, headSeq } = await createRun(console, runId);
+  const url = `${console.url}/api/v1/runs/${runId}/events`;
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const bodies = Array.from({ length: steps }, (_, i) =>
+    JSON.stringify({ epoch, batch: i + 1, seenSeq: headSeq + 2 * i, ...stepWithPayloads(i) }),
+  );
+  const samples = await timed(steps, (i) => post(url, agent, Buffer.from(bodies[i] ?? '')));
+  agent.destroy();
+  return samples;
+}
+
+/** Records a synthetic run of at least `events` events over HTTP, as a worker would, and gives its head. */
+export async function feedRun(console: BenchConsole, runId: string, events: number): Promise<number> {
+  const created = await createRun(console, runId);
   let head = created.headSeq;
   let visit = 0;
   for (let batch = 1; head < events; batch++) {

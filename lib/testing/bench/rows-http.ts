@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { startWorker } from '@/lib/sdk/index';
-import { takeSamples } from './agents';
+import { appended, takeSamples } from './agents';
 import { type BenchConsole, startConsole } from './console-process';
-import { feedRun } from './feed';
+import { appendTimes, feedRun } from './feed';
 import { type Figure, figure, percentile, timed } from './figures';
 import { bareCommitMs, bareRoundTripMs, bareRowsPerSecond } from './floor';
 import { MINIMUM_BYTES, seededRandom, TURNS } from './workload';
@@ -29,6 +29,11 @@ async function runAgent(console: BenchConsole, agent: string, input: unknown): P
     console: console.url,
     agents: [new URL('./agents.mjs', import.meta.url)],
     handleSignals: false,
+    // The code that waits for the disk awaits something foreign, and is told so.
+    onWarning: () => undefined,
+    onPoint: (point) => {
+      if (point === 'append:after') appended();
+    },
   });
   try {
     const { runId } = await worker.start(agent, { input });
@@ -121,18 +126,35 @@ export async function conversationRows(folder: string): Promise<readonly Figure[
   ];
 }
 
+const STEPS = 2_000;
+
+/** Steps of the agent, in milliseconds. The first ones pay for the run's beginning. */
+async function stepsOf(console: BenchConsole, agent: string): Promise<readonly number[]> {
+  await runAgent(console, agent, { steps: 500 });
+  takeSamples();
+  const runId = await runAgent(console, agent, { steps: STEPS });
+  const { counts } = await console.getJson<{ counts: { steps: number } }>(`/runs/${runId}`);
+  const samples = takeSamples();
+  if (counts.steps !== STEPS || samples.length !== STEPS)
+    throw new Error(`${counts.steps} steps were recorded, ${samples.length} were measured`);
+  return samples.slice(10);
+}
+
 export async function recordedStepRows(folder: string): Promise<readonly Figure[]> {
   const commit = await bareCommitMs(folder);
   const roundTrip = await bareRoundTripMs();
+  const floor = commit + roundTrip;
   return withConsole(join(folder, 'steps'), async (console) => {
-    await runAgent(console, 'bench-steps', { steps: 500 });
-    takeSamples();
-    await runAgent(console, 'bench-steps', { steps: 2_000 });
-    const samples = takeSamples();
-    const floor = commit + roundTrip;
+    const durable = await stepsOf(console, 'bench-steps-durable');
+    const seen = await stepsOf(console, 'bench-steps-seen');
+    const effect = await stepsOf(console, 'bench-steps-effect');
+    const append = await appendTimes(console, 'bench-append', STEPS);
     return [
-      figure('recorded-step.p50', percentile(samples, 0.5), 'ms', floor),
-      figure('recorded-step.p95', percentile(samples, 0.95), 'ms'),
+      figure('recorded-step.p50', percentile(durable, 0.5), 'ms', floor),
+      figure('recorded-step.p95', percentile(durable, 0.95), 'ms'),
+      figure('recorded-step.code-waits-p50', percentile(seen, 0.5), 'ms', floor),
+      figure('recorded-step.effect-p50', percentile(effect, 0.5), 'ms', floor),
+      figure('recorded-step.append-alone-p50', percentile(append, 0.5), 'ms', floor),
       figure('recorded-step.floor-commit-p50', commit, 'ms'),
       figure('recorded-step.floor-round-trip-p50', roundTrip, 'ms'),
     ];

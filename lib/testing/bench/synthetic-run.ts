@@ -91,3 +91,25 @@ export function visitEvents(visit: number): readonly NewEvent[] {
   events.push({ kind: 'state.left', key, state: 'work', visit, to: 'work' });
   return events;
 }
+
+/** One `compute` step as a worker sends it when nothing else goes on: both events, and values that no other step has. */
+export function stepWithPayloads(n: number) {
+  const input = value(String(n));
+  const result = value(JSON.stringify({ i: n, body: 'x'.repeat(100) }));
+  const stepKey = keyIn(visitPath('work', 1), 'noop', n + 1);
+  const events: readonly NewEvent[] = [
+    {
+      kind: 'step.started',
+      stepKey,
+      name: 'noop',
+      step: 'compute',
+      effect: 'pure',
+      input: input.ref,
+      inputDigest: input.ref.sha256,
+      attempt: 1,
+    },
+    { kind: 'step.completed', stepKey, attempt: 1, recorded: true, result: result.ref },
+  ];
+  const payloads = [input, result].map(({ ref, text }) => ({ sha256: ref.sha256, codec: ref.codec, text }));
+  return { events, payloads };
+}

@@ -12,7 +12,7 @@ import type { EffectRecord, RunRecord } from '@/lib/core/projections/records';
 import { foldRun } from '@/lib/core/projections/run-state';
 import { canonicalJson, type Json } from '@/lib/core/shared/canonical-json';
 import { openSqliteStore } from '@/lib/stores/prisma/sqlite-store';
-import type { Store } from '@/lib/usecases/ports';
+import type { RunCursor, Store } from '@/lib/usecases/ports';
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -65,7 +65,7 @@ function gapsIn(file: string): readonly string[] {
 
 async function allRuns(store: Store): Promise<readonly RunRecord[]> {
   const runs: RunRecord[] = [];
-  let cursor: string | undefined;
+  let cursor: RunCursor | undefined;
   do {
     const page = await store.runs({
       filter: {},
@@ -110,11 +110,11 @@ async function runBroken(store: Store, run: RunRecord): Promise<readonly string[
   const rows = (items: Iterable<unknown>) => [...items].map((item) => text(item)).sort();
   compare('state', run.state, foldRun(events));
   compare('state', run.state, folded.run.state);
-  compare('doubts', run.inDoubt, folded.run.inDoubt);
+  compare('unsettled effects', run.unsettled, folded.run.unsettled);
   compare('steps', rows(await store.steps(run.runId)), rows(folded.steps.values()));
   compare('questions', rows(await store.questions(run.runId)), rows(folded.questions.values()));
   compare('checkpoints', rows(await store.checkpoints(run.runId)), rows(folded.checkpoints.values()));
-  compare('ledger', rows((await store.effects(run.root)).map(journalled)), rows(folded.effects.values()));
+  compare('ledger', rows(await store.effects(run.root)), rows(folded.effects.values()));
   for (let snapshot = await store.snapshot(run.runId, run.headSeq); snapshot !== undefined; ) {
     compare(
       `snapshot ${snapshot.seq} and its tail`,
@@ -129,9 +129,6 @@ async function runBroken(store: Store, run: RunRecord): Promise<readonly string[
   broken.push(...missing.map((digest) => `payload ${digest} is missing`));
   return broken;
 }
-
-/** A row without what comes from the lease that its intent was sent under: no journal has that. */
-const journalled = ({ settlesFrom: _settlesFrom, ...row }: EffectRecord) => row;
 
 const text = (value: unknown): string => canonicalJson(value as Json);
 
@@ -151,7 +148,7 @@ function foldRows(stored: RunRecord, events: readonly RunEvent[]) {
     run = more.run;
     for (const step of more.steps) steps.set(`${step.line} ${step.stepKey}`, step);
     for (const effect of more.effects) effects.set(`${effect.generation} ${effect.stepKey}`, effect);
-    for (const question of more.questions) questions.set(question.questionId, question);
+    for (const question of more.questions) questions.set(`${question.line} ${question.questionId}`, question);
     for (const checkpoint of more.checkpoints) checkpoints.set(checkpoint.seq, checkpoint);
   }
   return { run, steps, effects, questions, checkpoints };

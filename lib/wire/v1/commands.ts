@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { json, wireCommandId, wireQuestionId, wireSeq, wireSha256, wireStepKey } from './common';
+import { json, mapOf, wireCommandId, wireQuestionId, wireSeq, wireSha256, wireStepKey } from './common';
 import { decision, edit, planFrom, planOptions } from './events';
 
 /** A decision as a person sends it: its result inline; the server stores it as a payload. */
 export const decisionBody = decision
   .omit({ result: true })
   .extend({ result: z.strictObject({ value: json }).exactOptional() });
-const decisions = z.record(z.string().max(2_048), decisionBody);
+const decisions = mapOf(z.string().max(2_048), decisionBody);
 
 export const planBody = z.strictObject({
   mode: z.enum(['resume', 'rewind', 'fork', 'replay']),

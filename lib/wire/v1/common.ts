@@ -16,19 +16,23 @@ const branded = <Out>(schema: z.ZodType<string>) => schema as unknown as z.ZodTy
 /** Text that every store keeps: well-formed Unicode without U+0000. */
 const storable = (text: string) => text.isWellFormed() && !text.includes('\u0000');
 
-/** Any text of 1 to 128 characters (UTF-16 units), well-formed and without U+0000. */
-export const clientId = z
-  .string()
-  .min(1)
-  .max(128)
-  .refine(storable, 'must be well-formed text without U+0000');
+/** Any text of 1 to 128 characters (code points, as every `max` here counts), well-formed and without U+0000. */
+const clientId = z.string().min(1).max(128).refine(storable, 'must be well-formed text without U+0000');
+/** A segment that every URL parser resolves away, percent-encoded too: nothing named so could be asked for. */
+const addressable = (text: string) => text !== '.' && text !== '..';
+const UNADDRESSABLE = '"." and ".." cannot stand in an address';
 
-export const wireRunId = branded<RunId>(clientId);
+export const wireRunId = branded<RunId>(clientId.refine(addressable, UNADDRESSABLE));
 export const wireWorkerId = branded<WorkerId>(clientId);
 export const wireCommandId = branded<CommandId>(clientId);
 export const wireQuestionId = branded<QuestionId>(z.string().min(1).max(2_048));
 export const wireStepKey = branded<StepKey>(
-  z.string().min(1).max(2_048).refine(storable, 'must be well-formed text without U+0000'),
+  z
+    .string()
+    .min(1)
+    .max(2_048)
+    .refine(storable, 'must be well-formed text without U+0000')
+    .refine(addressable, UNADDRESSABLE),
 );
 export const wireSha256 = branded<Sha256>(
   z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits'),
@@ -57,6 +61,18 @@ export const json: z.ZodType<Json> = z
   .unknown()
   .refine((value) => value !== undefined, 'is required') as unknown as z.ZodType<Json>;
 
+/** A map by name. `z.record` leaves out a member named `__proto__` without a word; here it is refused. */
+export const mapOf = <Key extends z.ZodType<string, string>, Value extends z.ZodType>(
+  key: Key,
+  value: Value,
+) =>
+  z
+    .custom<z.input<z.ZodRecord<Key, Value>>>(
+      (map) => typeof map !== 'object' || map === null || !Object.hasOwn(map, '__proto__'),
+      'may have no member named __proto__',
+    )
+    .pipe(z.record(key, value));
+
 export const payloadRef = z.strictObject({
   sha256: wireSha256,
   bytes: z.number().int().min(0),
@@ -79,10 +95,4 @@ export const problem = z.looseObject({
   status: z.number().int(),
   detail: z.string(),
   errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-});
-
-/** Cursor query of lists. */
-export const pageQuery = z.object({
-  cursor: z.string().max(1_024).optional(),
-  limit: z.coerce.number().int().min(1).max(1_000).default(50),
 });

@@ -3,6 +3,7 @@ import type { Epoch } from '@/lib/core/events/ids';
 import type { EventBody, EventKind, NewEvent, RunEvent } from '@/lib/core/events/run-event';
 import {
   json,
+  mapOf,
   name,
   payloadRef,
   wireCommandId,
@@ -37,11 +38,21 @@ const intent = z.strictObject({
   generation: z.number().int().min(1).max(MOST),
   argsDigest: wireSha256,
   sendBy: wireEpochMs,
+  /** Filled in by the store. */
+  leavesBy: wireEpochMs.exactOptional(),
   timeoutMs: count,
   settlesWithinMs: count,
   keyValidForMs: count,
   guarded: z.boolean(),
   verifiable: z.boolean(),
+});
+/** Filled in by the store. */
+const endedBefore = z.strictObject({
+  attempt,
+  executions: count,
+  startedSeq: wireSeq,
+  startedAt: wireEpochMs,
+  counted: z.boolean(),
 });
 const usage = z.strictObject({
   inputTokens: amount.exactOptional(),
@@ -113,7 +124,7 @@ const bodies = [
   z.strictObject({ kind: z.literal('run.paused'), before: text.exactOptional() }),
   z.strictObject({
     kind: z.literal('run.interrupted'),
-    cause: z.enum(['lease-lapsed', 'hand-over', 'recorded']),
+    cause: z.enum(['lease-lapsed', 'hand-over', 'recorded', 'order-refused']),
     workerId: wireWorkerId.exactOptional(),
   }),
   z.strictObject({
@@ -131,7 +142,7 @@ const bodies = [
   z.strictObject({ kind: z.literal('run.completed'), result: payloadRef.exactOptional() }),
   z.strictObject({
     kind: z.literal('run.failed'),
-    cause: z.enum(['error', 'diverged', 'no-record', 'drift', 'not-recorded']),
+    cause: z.enum(['error', 'diverged', 'no-record', 'drift', 'not-recorded', 'refused']),
     error,
     stepKey: wireStepKey.exactOptional(),
   }),
@@ -160,6 +171,7 @@ const bodies = [
     kind: z.literal('step.started'),
     ...call,
     attempt,
+    endedBefore: endedBefore.exactOptional(),
     intent: intent.exactOptional(),
     compensates: wireStepKey.exactOptional(),
     api: name.exactOptional(),
@@ -194,6 +206,7 @@ const bodies = [
     ...source,
     result: payloadRef.exactOptional(),
     message: payloadRef.exactOptional(),
+    failure: failure.exactOptional(),
     error: error.exactOptional(),
     verdict: verdict.exactOptional(),
   }),
@@ -291,7 +304,7 @@ const bodies = [
     from: planFrom.exactOptional(),
     planDigest: wireSha256.exactOptional(),
     edits: z.array(edit).exactOptional(),
-    decisions: z.record(z.string(), decision).exactOptional(),
+    decisions: mapOf(z.string(), decision).exactOptional(),
     options: planOptions.exactOptional(),
     stepKey: wireStepKey.exactOptional(),
     parent: z.strictObject({ runId: wireRunId, seq: wireSeq }).exactOptional(),
@@ -323,6 +336,7 @@ const stamp = {
   inherited: z.strictObject({ runId: wireRunId, seq: wireSeq }).exactOptional(),
 };
 
+export const eventKind = z.enum(bodies.map((body) => body.shape.kind.value));
 export const eventBody = z.discriminatedUnion('kind', bodies) as unknown as z.ZodType<EventBody>;
 /** An event as a writer sends it. */
 export const newEvent = z.discriminatedUnion(

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   instant,
   json,
+  mapOf,
   name,
   page,
   payloadRef,
@@ -86,7 +87,9 @@ export const runSummary = z.object({
   lineage: z.object({
     root: wireRunId,
     parent: z.object({ runId: wireRunId, seq: wireSeq, mode: z.enum(['fork', 'replay']) }).nullable(),
+    /** The newest, oldest first; `childCount` is how many there are. */
     children: z.array(z.object({ runId: wireRunId, mode: z.enum(['fork', 'replay']), status: runStatus })),
+    childCount: count,
   }),
   headSeq: wireSeq,
   epoch: count,
@@ -111,7 +114,14 @@ export const runSummary = z.object({
     repeatedAttempts: count,
   }),
   effectsInDoubt: count,
-  cost: z.object({ inputTokens: count, outputTokens: count, costMicroUsd: count }),
+  /** Sums of what steps told; null where none told any. */
+  cost: z.object({
+    inputTokens: count.nullable(),
+    outputTokens: count.nullable(),
+    costMicroUsd: count.nullable(),
+    /** Completed calls of a model that told no cost: above 0, the run cost at least `costMicroUsd`. */
+    unpriced: count,
+  }),
   failure: z.object({ cause: z.string(), error, stepKey: z.string().nullable(), seq: wireSeq }).nullable(),
   interruption: z.object({ cause: z.string(), workerId: z.string().nullable(), seq: wireSeq }).nullable(),
   /** Where a paused run stopped by itself, outside of what its plan said may run: `state:NAME`, `tool:NAME`, `plan: WHY`. */
@@ -121,6 +131,10 @@ export const runSummary = z.object({
   ),
   checkpoint: z.object({ id: z.string(), n: count, seq: wireSeq, name: z.string() }).nullable(),
   actions,
+  /** Why no worker takes up a queued run; null where one that may is connected, and for a run that is not queued. */
+  unclaimed: z
+    .object({ kind: z.enum(['no-worker', 'other-machine', 'nobody']), sentence: z.string() })
+    .nullable(),
   /** The safest next action, with its reason; null when there is nothing to do. */
   next: z
     .object({
@@ -248,6 +262,19 @@ export const effectRow = z.object({
   attempt: count.exactOptional(),
   firstIntentAt: instant.exactOptional(),
   settledAt: instant.exactOptional(),
+  /** What said that it happened and could not confirm it: it brings no result, or is about an earlier intent. */
+  evidence: z
+    .array(
+      z.object({
+        runId: wireRunId,
+        intentSeq: wireSeq,
+        source: z.enum(['probe', 'late-worker']),
+        receipt: z.string().nullable(),
+      }),
+    )
+    .exactOptional(),
+  /** An alarm: an intent before the newest one is said to have happened, and the newest may have happened as well. */
+  perhapsTwice: z.boolean().exactOptional(),
 });
 export type EffectRow = z.output<typeof effectRow>;
 export const effectPage = page(effectRow);
@@ -484,9 +511,9 @@ export const machine = z.strictObject({
   agent: name,
   provenance: z.enum(['declared', 'imported', 'mined']),
   initial: name,
-  states: z.record(name, machineState),
-  tools: z.record(name, toolDeclaration),
-  prompts: z.record(name, z.string()).exactOptional(),
+  states: mapOf(name, machineState),
+  tools: mapOf(name, toolDeclaration),
+  prompts: mapOf(name, z.string()).exactOptional(),
   models: z.array(z.string()).exactOptional(),
   checkpoints: z.strictObject({ everySteps: count.min(1), everyMs: count.min(1) }).exactOptional(),
 });

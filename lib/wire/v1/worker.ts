@@ -65,7 +65,7 @@ export const appendBody = z
     return z.NEVER;
   });
 export const appendAnswer = z.object({ firstSeq: wireSeq, headSeq: wireSeq, others: z.array(runEvent) });
-/** Several runs in one request and one commit; one answer for each, in order, a problem where it was refused. */
+/** Several runs in one request; one answer for each, in order, a problem where it was refused. What is stored shares a sync where the store can. */
 export const appendManyBody = z.strictObject({
   batches: z
     .array(batch.extend({ runId: wireRunId }))

@@ -7,7 +7,7 @@ import { appendMany } from '@/lib/usecases/append-many';
 import { takeInline } from '@/lib/usecases/inline-payloads';
 import { appendManyBody } from '@/lib/wire/v1/worker';
 
-/** Batches of several runs in one commit; each is answered for itself. */
+/** Batches of several runs; each is stored and answered for itself. */
 export const POST = endpoint({
   body: appendManyBody,
   run: async (deps, { body }) => {

@@ -1,16 +1,16 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { fail } from '@/lib/core/shared/result';
-import { endpoint } from '@/lib/server/endpoint';
+import { edgeStatus, endpoint } from '@/lib/server/endpoint';
 import { readUpload, type UploadBodyProblem } from '@/lib/server/upload-body';
 import { type ImportTracesProblem, importTraces, type Upload } from '@/lib/usecases/import-traces';
 import type { UploadAnswer } from '@/lib/wire/v1/export';
+import { tracesQuery } from '@/lib/wire/v1/queries';
 
-const query = z.object({ format: z.string().max(64).optional() });
 type Problem = UploadBodyProblem | ImportTracesProblem;
 
 /** Upload of traces in any known format, plain or gzip; detected by content, or named by `?format=`. */
-export const POST = endpoint<undefined, z.output<typeof query>, undefined, Upload, Problem>({
-  query,
+export const POST = endpoint<undefined, z.output<typeof tracesQuery>, undefined, Upload, Problem>({
+  query: tracesQuery,
   run: async (deps, { query, request }) => {
     const { stop, done } = deps.inFlight.lasting(request.signal);
     try {
@@ -36,12 +36,7 @@ export const POST = endpoint<undefined, z.output<typeof query>, undefined, Uploa
   },
   status: {
     ok: ({ created }) => (created ? 201 : 200),
-    'invalid-request': 400,
-    'body-too-large': 413,
-    'too-deep': 400,
-    'unsupported-media-type': 415,
-    'unsupported-encoding': 415,
-    'client-gone': 400,
+    ...edgeStatus,
     'unzips-too-far': 413,
     'unknown-format': 415,
     malformed: 400,

@@ -5,6 +5,7 @@ CREATE TABLE "Run" (
     "runId" TEXT NOT NULL,
     "root" TEXT NOT NULL,
     "parent" TEXT,
+    "parentId" TEXT,
     "home" TEXT NOT NULL,
     "source" TEXT NOT NULL,
     "agent" TEXT NOT NULL,
@@ -18,9 +19,12 @@ CREATE TABLE "Run" (
     "epoch" INTEGER NOT NULL,
     "lastBatch" INTEGER NOT NULL,
     "lease" TEXT,
-    "inDoubt" INTEGER NOT NULL,
+    "unsettled" INTEGER NOT NULL,
     "consoleSeq" INTEGER NOT NULL DEFAULT 0,
-    "state" TEXT NOT NULL
+    "plannedMachine" TEXT,
+    "state" TEXT NOT NULL,
+    "wanted" TEXT,
+    "wantedAt" BIGINT
 );
 
 -- CreateTable
@@ -58,6 +62,7 @@ CREATE TABLE "Effect" (
     "stepKey" TEXT NOT NULL,
     "generation" INTEGER NOT NULL,
     "intentSeq" INTEGER NOT NULL,
+    "unsettledIn" TEXT,
     "record" TEXT NOT NULL,
 
     PRIMARY KEY ("root", "stepKey", "generation")
@@ -66,11 +71,12 @@ CREATE TABLE "Effect" (
 -- CreateTable
 CREATE TABLE "Question" (
     "run" INTEGER NOT NULL,
+    "line" INTEGER NOT NULL,
     "questionId" TEXT NOT NULL,
     "askedSeq" INTEGER NOT NULL,
     "record" TEXT NOT NULL,
 
-    PRIMARY KEY ("run", "questionId")
+    PRIMARY KEY ("run", "questionId", "line")
 ) WITHOUT ROWID;
 
 -- CreateTable
@@ -158,7 +164,19 @@ CREATE INDEX "Run_createdAt_idx" ON "Run"("createdAt");
 CREATE INDEX "Run_root_idx" ON "Run"("root");
 
 -- CreateIndex
+CREATE INDEX "Run_parentId_createdAt_key_idx" ON "Run"("parentId", "createdAt", "key");
+
+-- CreateIndex
+CREATE INDEX "Run_wanted_wantedAt_key_idx" ON "Run"("wanted", "wantedAt", "key");
+
+-- CreateIndex
 CREATE INDEX "Event_run_kind_seq_idx" ON "Event"("run", "kind", "seq");
 
 -- CreateIndex
 CREATE INDEX "Step_run_startedSeq_idx" ON "Step"("run", "startedSeq");
+
+-- CreateIndex
+CREATE INDEX "Effect_unsettledIn_idx" ON "Effect"("unsettledIn");
+
+-- CreateIndex
+CREATE INDEX "Worker_seenAt_idx" ON "Worker"("seenAt");

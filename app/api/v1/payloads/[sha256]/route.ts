@@ -10,10 +10,12 @@ import { payloadParams, payloadQuery } from '@/lib/wire/v1/queries';
 
 type Unreadable = Extract<EdgeProblem, { readonly kind: 'unsupported-media-type' }>;
 
+/** The bytes, as `?codec=` reads them: a reference says which. */
 export const GET = endpoint({
   params: payloadParams,
-  run: (deps, { params }) => getPayload(deps, params),
-  status: { ok: 200, 'not-found': 404 },
+  query: payloadQuery,
+  run: (deps, { params, query }) => getPayload(deps, { sha256: params.sha256, codec: query.codec }),
+  status: { ok: 200, 'not-found': 404, 'bad-payload': 400 },
   answer: payloadAnswer,
 });
 

@@ -2,11 +2,11 @@ import { endpoint } from '@/lib/server/endpoint';
 import { whole } from '@/lib/server/present/common';
 import { presentEffect } from '@/lib/server/present/rows';
 import { listEffects } from '@/lib/usecases/list-effects';
-import { atQuery, runParams } from '@/lib/wire/v1/queries';
+import { effectsQuery, runParams } from '@/lib/wire/v1/queries';
 
 export const GET = endpoint({
   params: runParams,
-  query: atQuery,
+  query: effectsQuery,
   run: (deps, { params, query }) => listEffects(deps, { runId: params.runId, at: query.at }),
   status: { ok: 200, 'not-found': 404 },
   present: (effects) => whole(effects.map(presentEffect)),

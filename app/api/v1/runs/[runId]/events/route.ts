@@ -1,4 +1,3 @@
-import type { EventKind } from '@/lib/core/events/run-event';
 import { appendFrom, appendStatus } from '@/lib/server/append-request';
 import { endpoint } from '@/lib/server/endpoint';
 import { orNull } from '@/lib/server/present/common';
@@ -17,7 +16,7 @@ export const GET = endpoint({
         descending: query.order === 'desc',
         ...(query.after !== undefined && { after: query.after }),
         ...(query.before !== undefined && { before: query.before }),
-        ...(query.kinds !== undefined && { kinds: query.kinds as readonly EventKind[] }),
+        ...(query.kinds !== undefined && { kinds: query.kinds }),
       },
     }),
   status: { ok: 200, 'not-found': 404 },

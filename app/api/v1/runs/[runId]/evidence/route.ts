@@ -8,5 +8,12 @@ export const POST = endpoint({
   body: evidenceBody,
   run: (deps, { params, body }) =>
     recordEvidence(deps, { ...body, runId: params.runId, result: body.result, receipt: body.receipt }),
-  status: { ok: 200, 'not-found': 404, mirror: 409, 'no-such-intent': 422, 'unknown-payloads': 422 },
+  status: {
+    ok: 200,
+    'not-found': 404,
+    mirror: 409,
+    'no-such-intent': 422,
+    'unknown-payloads': 422,
+    'bad-payload': 400,
+  },
 });

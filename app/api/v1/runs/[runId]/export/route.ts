@@ -10,7 +10,7 @@ export const GET = endpoint({
   params: z.object({ runId: wireRunId }),
   run: async (deps, { params }) => {
     const found = await exportRun(deps, params);
-    return found.ok ? ok({ run: found.value.run, file: exportFile(found.value.parts, deps.hash) }) : found;
+    return found.ok ? ok({ run: found.value.run, file: exportFile(found.value.parts) }) : found;
   },
   status: { ok: 200, 'not-found': 404 },
   answer: ({ run, file }) => ({

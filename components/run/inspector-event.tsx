@@ -1,0 +1,49 @@
+import Link from 'next/link';
+import { absolute, seen } from '@/components/ui/format';
+import { runHref } from '@/lib/client/url-state';
+import type { RunEvent } from '@/lib/core/events/run-event';
+import { eventFacts } from './event-facts';
+import { PayloadView } from './payload-view';
+
+/** The event at the cursor, as the journal holds it: who wrote it, and all that it says. */
+export function EventSection({ event }: { readonly event: RunEvent }) {
+  const facts = eventFacts(event);
+  return (
+    <section className="section" aria-label="Event">
+      <h3>
+        Event <code>{event.kind}</code>
+      </h3>
+      <p className="small third">
+        by the {event.by}, epoch {event.epoch}, {absolute(event.at)}
+      </p>
+      {event.inherited && (
+        <p className="small second">
+          Inherited from{' '}
+          <Link className="link" href={runHref(event.inherited.runId, event.inherited.seq)}>
+            {event.inherited.runId}, seq {event.inherited.seq}
+          </Link>
+        </p>
+      )}
+      <dl className="kv">
+        {facts.map((fact) =>
+          fact.kind === 'text' ? (
+            <div key={fact.name} className="contents">
+              <dt>{fact.name}</dt>
+              <dd className="whole">
+                <bdi>{seen(fact.text)}</bdi>
+              </dd>
+            </div>
+          ) : null,
+        )}
+      </dl>
+      {facts.map((fact) =>
+        fact.kind === 'payload' ? (
+          <div key={fact.name} className="mt-2">
+            <p className="small second">{fact.name}</p>
+            <PayloadView key={fact.payload.sha256} label={`Event, ${fact.name}`} payload={fact.payload} />
+          </div>
+        ) : null,
+      )}
+    </section>
+  );
+}

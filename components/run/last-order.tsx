@@ -1,0 +1,53 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { moment } from '@/components/ui/format';
+import { Glyph } from '@/components/ui/glyph';
+import { ProblemNote } from '@/components/ui/problem-note';
+import { problemOf } from '@/lib/client/api';
+import { endedOrderQuery } from '@/lib/client/order-events';
+
+const orderWord = {
+  resume: 'The resume',
+  rewind: 'The rewind',
+  fork: 'The fork',
+  replay: 'The replay',
+  verify: 'The question to the provider',
+  decide: 'The decision',
+  answer: 'The answer',
+  pause: 'The pause',
+  cancel: 'The cancel',
+} as const;
+
+/** An order that was accepted and not carried out, with the reason, until the next one is given. */
+export function LastOrder({ runId }: { readonly runId: string }) {
+  const query = useQuery(endedOrderQuery(runId));
+  if (query.isError)
+    return (
+      <ProblemNote
+        title="What became of the last order could not be read"
+        detail={problemOf(query.error).detail}
+      />
+    );
+  if (!query.data || query.data.ended.outcome === 'done') return null;
+  const { accepted, ended } = query.data;
+  return (
+    <section
+      className="situation"
+      data-tone={ended.outcome === 'refused' ? 'bad' : 'neutral'}
+      aria-label="Last order"
+    >
+      <Glyph name={ended.outcome === 'refused' ? 's-failed' : 's-cancelled'} />
+      <p>
+        <strong>
+          {orderWord[accepted.mode]} of {accepted.actor} was {ended.outcome}.
+        </strong>{' '}
+        {ended.detail !== undefined && `${ended.detail.replace(/[.]?$/, '.')} `}
+        <span className="second">
+          Accepted {moment(accepted.at)}
+          {accepted.reason !== '' && `, reason: ${accepted.reason}`}
+        </span>
+      </p>
+    </section>
+  );
+}

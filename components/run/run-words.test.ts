@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import type { RunSummary } from '@/lib/client/api-types';
+import type { EndedOrder } from '@/lib/client/order-events';
+import { orderStanding, restWords, situationOf } from './run-words';
+
+type Holder = 'none' | 'runs' | 'probes';
+const holders = {
+  none: null,
+  runs: { workerId: 'eu-1', since: '2026-11-29T01:00:00.000Z', mode: 'resume' },
+  probes: { workerId: 'eu-2', since: '2026-11-29T01:00:00.000Z', mode: 'verify' },
+} as const satisfies Record<Holder, RunSummary['holder']>;
+const pending = (mode: string) => ({ commandId: 'c', mode, actor: 'anna' });
+const modes = ['pause', 'cancel', 'verify', 'resume', 'rewind', 'fork', 'replay'];
+const statuses: readonly RunSummary['status'][] = [
+  'queued',
+  'running',
+  'waiting',
+  'paused',
+  'interrupted',
+  'failed',
+  'completed',
+  'cancelled',
+  'unknown',
+];
+const run = (change: Partial<RunSummary> = {}): RunSummary =>
+  ({
+    agent: 'refund',
+    status: 'running',
+    phase: 'tool_calling',
+    home: 'here',
+    holder: null,
+    pending: null,
+    failure: null,
+    interruption: null,
+    effectsInDoubt: 0,
+    pausedBefore: null,
+    unclaimed: null,
+    ...change,
+  }) as RunSummary;
+
+it.each([
+  ['hand-over', 'worker stopped'],
+  ['lease-lapsed', 'worker lost'],
+  ['recorded', 'the trace ends here'],
+  ['order-refused', 'order refused, its plan had changed'],
+])('a run interrupted by %s: %s', (cause, words) => {
+  const interruption = { cause, workerId: null, seq: 9 } as RunSummary['interruption'];
+  expect(situationOf(run({ status: 'interrupted', interruption }))).toBe(words);
+});
+
+describe('an order under way', () => {
+  it.each([
+    ['pause', 'runs', true, 'worker eu-1 stops at its next point.'],
+    ['pause', 'none', true, 'the worker that was told was lost before it stopped; nothing runs.'],
+    ['cancel', 'runs', false, 'worker eu-1 stops at its next point.'],
+    ['cancel', 'none', false, 'the worker that was told was lost before it stopped; nothing runs.'],
+    ['verify', 'runs', true, 'worker eu-1 asks the provider.'],
+    ['verify', 'probes', true, 'worker eu-2 asks the provider.'],
+    ['verify', 'none', true, 'a worker with this tool’s probe asks the provider as soon as it is free.'],
+    [
+      'verify',
+      'none',
+      false,
+      'no worker that has the agent refund is connected; the provider is asked once one with this tool’s probe comes.',
+    ],
+    ['resume', 'runs', true, 'worker eu-1 carries it out.'],
+    ['resume', 'probes', true, 'it starts once worker eu-2 has asked the provider.'],
+    ['rewind', 'none', true, 'it starts as soon as a worker with the planned code of refund is free.'],
+    ['fork', 'none', true, 'it starts as soon as a worker with the planned code of refund is free.'],
+  ] as const)('%s with holder %s, worker connected %s', (mode, holder, hasWorker, sentence) => {
+    const words = orderStanding(run({ pending: pending(mode), holder: holders[holder] }), hasWorker);
+    expect(words?.sentence).toBe(sentence);
+  });
+
+  it('says in the console’s words why nobody takes it up', () => {
+    const sentence = 'No worker that has the agent refund is connected.';
+    const unclaimed = { kind: 'no-worker', sentence } as const;
+    expect(orderStanding(run({ pending: pending('fork'), unclaimed }), false)?.sentence).toBe(sentence);
+  });
+
+  it('never says that a run waits for a worker, or starts, while one holds it, nor that an order to stop starts it', () => {
+    for (const mode of modes)
+      for (const holder of ['none', 'runs', 'probes'] as const)
+        for (const hasWorker of [true, false, undefined]) {
+          const words = orderStanding(run({ pending: pending(mode), holder: holders[holder] }), hasWorker);
+          const all = `${words?.short} ${words?.sentence}`;
+          if (holder !== 'none') expect(all).not.toMatch(/waits for a worker|is free|is connected/);
+          if (mode === 'pause' || mode === 'cancel') expect(all).not.toMatch(/start|is free/);
+        }
+  });
+
+  it('is told in the row whatever the status', () => {
+    const row = (status: RunSummary['status'], holder: Holder) =>
+      situationOf(run({ status, pending: pending('pause'), holder: holders[holder] }));
+    expect(row('running', 'runs')).toBe('pause accepted, stops at its next point');
+    expect(row('interrupted', 'none')).toBe('pause accepted, its worker was lost');
+    expect(situationOf(run({ status: 'running', home: 'mirror', pending: pending('resume') }))).toBe(
+      'calling a tool',
+    );
+  });
+});
+
+it('has words for every status, and none that claim what has ended still does something', () => {
+  expect(statuses.map((status) => situationOf(run({ status })))).toEqual([
+    'waits for a worker',
+    'calling a tool',
+    'calling a tool',
+    'calling a tool',
+    'worker lost',
+    '',
+    '',
+    '',
+    '',
+  ]);
+});
+
+describe('a run at rest', () => {
+  const ended = (mode: string, reason = 'lunch', outcome = 'done') =>
+    ({ accepted: { mode, actor: 'anna', reason }, ended: { outcome } }) as unknown as EndedOrder;
+  it('says who stopped it and why, where a person did', () => {
+    expect(restWords(run({ status: 'paused' }), ended('pause'))).toBe('Paused by anna, reason: lunch.');
+    expect(restWords(run({ status: 'cancelled' }), ended('cancel', ''))).toBe('Cancelled by anna.');
+  });
+  it('names nobody where the newest order was another, or was not carried out', () => {
+    expect(restWords(run({ status: 'paused' }), ended('resume'))).toBe('Paused.');
+    expect(restWords(run({ status: 'cancelled' }), ended('cancel', '', 'refused'))).toBe('Cancelled.');
+    expect(restWords(run({ status: 'paused', pausedBefore: 'tool:pay' }), undefined)).toBeUndefined();
+  });
+  it('says that nobody is there to go on with it', () => {
+    const unclaimed = { kind: 'other-machine', sentence: 'It needs another machine.' } as const;
+    expect(restWords(run({ status: 'queued', unclaimed }), undefined)).toBe(
+      'Queued. It needs another machine.',
+    );
+    expect(restWords(run({ status: 'queued' }), undefined)).toMatch(
+      /a worker with the code of refund is free/,
+    );
+    expect(restWords(run({ status: 'queued', pending: pending('resume') }), undefined)).toBeUndefined();
+  });
+  it.each(statuses.filter((status) => !['queued', 'paused', 'cancelled'].includes(status)))(
+    '%s: nothing',
+    (status) => {
+      expect(restWords(run({ status }), undefined)).toBeUndefined();
+    },
+  );
+});

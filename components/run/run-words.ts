@@ -1,0 +1,132 @@
+import type { RunSummary } from '@/lib/client/api-types';
+import type { EndedOrder } from '@/lib/client/order-events';
+import { phaseWord } from './views';
+
+/* What a run waits for and why it stands, in words: one place for the list and the page. */
+
+export interface Standing {
+  /** After "resume accepted", in a row. */
+  readonly short: string;
+  /** After "resume accepted from anna;", on the page. */
+  readonly sentence: string;
+}
+
+type Orders = Pick<RunSummary, 'agent' | 'holder' | 'pending' | 'unclaimed'>;
+
+/** `hasWorker`: whether a worker with the run's agent is connected; undefined where that is not known. */
+export function orderStanding(
+  { agent, holder, pending, unclaimed }: Orders,
+  hasWorker: boolean | undefined,
+): Standing | undefined {
+  if (pending === null) return undefined;
+  const probes = holder?.mode === 'verify';
+  switch (pending.mode) {
+    case 'pause':
+    case 'cancel':
+      if (holder && !probes)
+        return {
+          short: 'stops at its next point',
+          sentence: `worker ${holder.workerId} stops at its next point.`,
+        };
+      // An order to stop is given to a holder; one that nobody holds any more was given to a worker that was lost.
+      return {
+        short: 'its worker was lost',
+        sentence: 'the worker that was told was lost before it stopped; nothing runs.',
+      };
+    case 'verify':
+      if (holder)
+        return {
+          short: 'asks the provider',
+          sentence: `worker ${holder.workerId} asks the provider.`,
+        };
+      return {
+        short: 'waits for a worker that can ask',
+        sentence:
+          hasWorker === false
+            ? `no worker that has the agent ${agent} is connected; the provider is asked once one with this tool’s probe comes.`
+            : 'a worker with this tool’s probe asks the provider as soon as it is free.',
+      };
+    default:
+      if (probes)
+        return {
+          short: 'waits for a probe to end',
+          sentence: `it starts once worker ${holder?.workerId} has asked the provider.`,
+        };
+      if (holder)
+        return {
+          short: 'is being carried out',
+          sentence: `worker ${holder.workerId} carries it out.`,
+        };
+      return {
+        short: 'waits for a worker',
+        sentence:
+          unclaimed?.sentence ?? `it starts as soon as a worker with the planned code of ${agent} is free.`,
+      };
+  }
+}
+
+type Row = Orders &
+  Pick<RunSummary, 'status' | 'phase' | 'home' | 'failure' | 'interruption' | 'effectsInDoubt'>;
+
+/** What the run does or why it stopped, in a few words. */
+export function situationOf(run: Row): string {
+  const doubt = run.effectsInDoubt > 0 ? ', outcome unknown' : '';
+  const order = run.home === 'here' ? orderStanding(run, undefined) : undefined;
+  const accepted = order && `${run.pending?.mode} accepted, ${order.short}`;
+  switch (run.status) {
+    case 'failed':
+      return run.failure?.error.message ?? '';
+    case 'interrupted': {
+      if (accepted !== undefined) return `${accepted}${doubt}`;
+      return `${interruptedInShort(run.interruption?.cause)}${doubt}`;
+    }
+    case 'completed':
+    case 'cancelled':
+    case 'unknown':
+      return '';
+    case 'queued':
+      return accepted ?? 'waits for a worker';
+    case 'running':
+    case 'waiting':
+    case 'paused':
+      return accepted ?? phaseWord[run.phase];
+  }
+}
+
+function interruptedInShort(cause: string | undefined): string {
+  switch (cause) {
+    case 'hand-over':
+      return 'worker stopped';
+    case 'order-refused':
+      return 'order refused, its plan had changed';
+    case 'recorded':
+      return 'the trace ends here';
+    default:
+      return 'worker lost';
+  }
+}
+
+/** Why nothing runs though nothing went wrong; `order` is the newest one that ended. Undefined while there is none to tell. */
+export function restWords(
+  run: Pick<RunSummary, 'status' | 'pending' | 'pausedBefore' | 'agent' | 'home' | 'unclaimed'>,
+  order: EndedOrder | undefined,
+): string | undefined {
+  if (run.home !== 'here') return undefined;
+  const by = (mode: 'pause' | 'cancel') =>
+    order?.accepted.mode === mode && order.ended.outcome === 'done'
+      ? ` by ${order.accepted.actor}${order.accepted.reason === '' ? '' : `, reason: ${order.accepted.reason}`}.`
+      : undefined;
+  switch (run.status) {
+    case 'queued':
+      if (run.pending !== null) return undefined;
+      return run.unclaimed === null
+        ? `Queued: it goes on as soon as a worker with the code of ${run.agent} is free.`
+        : `Queued. ${run.unclaimed.sentence}`;
+    case 'paused':
+      return run.pausedBefore === null ? `Paused${by('pause') ?? '.'}` : undefined;
+    case 'cancelled':
+      return `Cancelled${by('cancel') ?? '.'}`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,38 @@
+import type { EventOf } from '../events/run-event';
+import { assertNever } from '../shared/assert';
+import type { RunState } from './records';
+import { without } from './state-change';
+
+export function accepted(state: RunState, event: EventOf<'command.accepted'>): RunState {
+  const pending = { commandId: event.commandId, mode: event.mode, actor: event.actor, seq: event.seq };
+  switch (event.mode) {
+    case 'decide':
+    case 'answer':
+      return state;
+    case 'verify': {
+      if (event.stepKey === undefined) return state;
+      const verify = {
+        commandId: event.commandId,
+        stepKey: event.stepKey,
+        actor: event.actor,
+        seq: event.seq,
+      };
+      return { ...state, verifies: [...state.verifies, verify], pending: state.pending ?? pending };
+    }
+    case 'resume':
+    case 'rewind':
+    case 'fork':
+    case 'replay':
+    case 'pause':
+    case 'cancel':
+      return { ...state, pending };
+    default:
+      return assertNever(event.mode, 'command mode');
+  }
+}
+
+export function commandEnded(state: RunState, event: EventOf<'command.ended'>): RunState {
+  const verifies = state.verifies.filter((verify) => verify.commandId !== event.commandId);
+  const rest = state.pending?.commandId === event.commandId ? without(state, 'pending') : state;
+  return { ...rest, verifies };
+}

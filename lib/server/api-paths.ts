@@ -1,0 +1,31 @@
+import type { RouteTable } from './router';
+
+/** What of the API there is, for the proxy, which must not load the handlers. A test compares it with `routes`. */
+export const apiPaths: RouteTable<true> = [
+  ['/api/v1/events', { POST: true }],
+  ['/api/v1/leases/[leaseId]/heartbeat', { POST: true }],
+  ['/api/v1/leases/[leaseId]/release', { POST: true }],
+  ['/api/v1/machines/[digest]', { GET: true, PUT: true }],
+  ['/api/v1/payloads/[sha256]', { GET: true, PUT: true }],
+  ['/api/v1/runs', { GET: true, POST: true }],
+  ['/api/v1/runs/[runId]', { GET: true }],
+  ['/api/v1/runs/[runId]/buckets', { GET: true }],
+  ['/api/v1/runs/[runId]/checkpoints', { GET: true }],
+  ['/api/v1/runs/[runId]/commands', { POST: true }],
+  ['/api/v1/runs/[runId]/diff', { GET: true }],
+  ['/api/v1/runs/[runId]/effects', { GET: true }],
+  ['/api/v1/runs/[runId]/events', { GET: true, POST: true }],
+  ['/api/v1/runs/[runId]/evidence', { POST: true }],
+  ['/api/v1/runs/[runId]/export', { GET: true }],
+  ['/api/v1/runs/[runId]/graph', { GET: true }],
+  ['/api/v1/runs/[runId]/messages', { GET: true }],
+  ['/api/v1/runs/[runId]/plan', { POST: true }],
+  ['/api/v1/runs/[runId]/questions', { GET: true }],
+  ['/api/v1/runs/[runId]/state', { GET: true }],
+  ['/api/v1/runs/[runId]/steps', { GET: true }],
+  ['/api/v1/runs/[runId]/steps/[key]', { GET: true }],
+  ['/api/v1/stream', { GET: true }],
+  ['/api/v1/traces', { POST: true }],
+  ['/api/v1/workers', { GET: true }],
+  ['/api/v1/workers/claim', { POST: true }],
+];
