@@ -26,21 +26,58 @@ interface Chunk {
 }
 export interface Completion {
   readonly message: AssistantMessage;
-  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
+  readonly usage?: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly costMicroUsd?: number;
+  };
   readonly finish?: string;
 }
 
-/** Where completions come from: `RERAIL_LLM_URL` (such as https://api.openai.com/v1) with `RERAIL_LLM_KEY`, else the scripted server. */
+/** Micro dollars for each token asked and answered. */
+interface Price {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** Of `RERAIL_LLM_PRICE`, dollars per million tokens asked and answered: `2.50/10`. */
+function priceFrom(text: string | undefined): Price | undefined {
+  if (text === undefined) return undefined;
+  const [, input, output] = /^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/.exec(text) ?? [];
+  if (input === undefined || output === undefined)
+    throw new Rejected(`RERAIL_LLM_PRICE=${text} is no price: dollars per million tokens, such as 2.50/10`);
+  return { input: Number(input), output: Number(output) };
+}
+
+/**
+ * Where completions come from: `RERAIL_LLM_URL` (such as https://api.openai.com/v1) with `RERAIL_LLM_KEY`, else the
+ * scripted server. Its price is known only where it was told; the scripted server has none.
+ */
 const endpoint = () => {
-  const url = process.env['RERAIL_LLM_URL'] ?? process.env['RERAIL_DEMO_LLM_URL'];
+  const real = process.env['RERAIL_LLM_URL'];
+  const url = real ?? process.env['RERAIL_DEMO_LLM_URL'];
   if (url === undefined)
     throw new Unavailable('no LLM endpoint: start the demo with npm start, or set RERAIL_LLM_URL');
   const key = process.env['RERAIL_LLM_KEY'];
   return {
     url: `${url.replace(/\/$/, '')}/chat/completions`,
     authorization: key === undefined ? {} : { authorization: `Bearer ${key}` },
+    price: real === undefined ? undefined : priceFrom(process.env['RERAIL_LLM_PRICE']),
   };
 };
+
+/** What the endpoint says was used, with its cost where the price is known. */
+function usageOf(
+  { prompt_tokens, completion_tokens }: NonNullable<Chunk['usage']>,
+  price: Price | undefined,
+): NonNullable<Completion['usage']> {
+  const tokens = { inputTokens: prompt_tokens, outputTokens: completion_tokens };
+  if (price === undefined) return tokens;
+  return {
+    ...tokens,
+    costMicroUsd: Math.round(prompt_tokens * price.input + completion_tokens * price.output),
+  };
+}
 
 async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Chunk> {
   const decoder = new TextDecoder();
@@ -80,7 +117,11 @@ const asToolCall = ({ id, name, arguments: text }: OpenCall): ToolCall => ({
 });
 
 /** Puts the parts of a stream together; `onText` hears each piece of text as it comes. */
-async function assemble(chunks: AsyncIterable<Chunk>, onText: (text: string) => void): Promise<Completion> {
+async function assemble(
+  chunks: AsyncIterable<Chunk>,
+  onText: (text: string) => void,
+  price: Price | undefined,
+): Promise<Completion> {
   let content = '';
   let finish: string | undefined;
   let usage: Completion['usage'];
@@ -93,9 +134,7 @@ async function assemble(chunks: AsyncIterable<Chunk>, onText: (text: string) => 
     }
     gatherCalls(calls, choice?.delta?.tool_calls);
     finish = choice?.finish_reason ?? finish;
-    if (chunk.usage) {
-      usage = { inputTokens: chunk.usage.prompt_tokens, outputTokens: chunk.usage.completion_tokens };
-    }
+    if (chunk.usage) usage = usageOf(chunk.usage, price);
   }
   return {
     message: {
@@ -111,7 +150,7 @@ async function assemble(chunks: AsyncIterable<Chunk>, onText: (text: string) => 
 export const chatClient: LlmClient = {
   /** One completion of `request` (a chat-completions body). 429, 5xx and a broken stream are `Unavailable`. */
   async complete(request, call): Promise<Completion> {
-    const { url, authorization } = endpoint();
+    const { url, authorization, price } = endpoint();
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...authorization },
@@ -122,6 +161,6 @@ export const chatClient: LlmClient = {
       const text = `the model's endpoint answered ${response.status}: ${(await response.text()).slice(0, 500)}`;
       throw response.status === 429 || response.status >= 500 ? new Unavailable(text) : new Rejected(text);
     }
-    return assemble(chunksOf(response.body), call.onText);
+    return assemble(chunksOf(response.body), call.onText, price);
   },
 };

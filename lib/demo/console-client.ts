@@ -4,14 +4,24 @@ const POLL_MS = 100;
 
 const consoleUrl = (): string => process.env['RERAIL_CONSOLE_URL'] ?? 'http://127.0.0.1:3000';
 
-/** The run's status, or undefined where there is no such run. */
-export async function statusOf(runId: string): Promise<string | undefined> {
+/** The run's status and the state of the machine where it stands. */
+export interface Standing {
+  readonly status: string;
+  readonly state: string | undefined;
+}
+
+/** How the run stands, or undefined where there is no such run. */
+export async function standingOf(runId: string): Promise<Standing | undefined> {
   const response = await fetch(`${consoleUrl()}/api/v1/runs/${encodeURIComponent(runId)}`, {
     signal: AbortSignal.timeout(10_000),
   });
   if (response.status === 404) return undefined;
   if (!response.ok) throw new Error(`the console answered ${response.status}: ${await response.text()}`);
-  return ((await response.json()) as { status: string }).status;
+  const { status, visit } = (await response.json()) as {
+    readonly status: string;
+    readonly visit: { readonly state: string } | null;
+  };
+  return { status, state: visit?.state };
 }
 
 /** Asks again until `holds` does; gives up with `what` after `patienceMs`. */

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { chatClient } from './chat-client';
 import { exitOf, messageWith } from './processes';
 
@@ -37,6 +37,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   delete process.env['RERAIL_DEMO_LLM_URL'];
 });
+
+afterEach(() => vi.unstubAllEnvs());
 
 const ledger = (key: string) =>
   readFileSync(join(folder, 'ledger.jsonl'), 'utf8')
@@ -122,6 +124,19 @@ describe('the scripted model', () => {
     expect(heard.join('')).toBe(reply.message.content);
     expect(reply.message.content).toContain('Dear Ada');
     expect(reply.usage?.outputTokens).toBeGreaterThan(0);
+  });
+
+  it('costs nothing that anybody could name; a real one costs what its price says', async () => {
+    expect((await ask('Hello.')).usage).not.toHaveProperty('costMicroUsd');
+    vi.stubEnv('RERAIL_LLM_URL', `${urls['llm']}/v1`);
+    expect((await ask('Hello.')).usage).not.toHaveProperty('costMicroUsd');
+    vi.stubEnv('RERAIL_LLM_PRICE', '2.50/10');
+    const { inputTokens = 0, outputTokens = 0, costMicroUsd } = (await ask('Hello.')).usage ?? {};
+    expect(costMicroUsd).toBe(Math.round(inputTokens * 2.5 + outputTokens * 10));
+    vi.stubEnv('RERAIL_LLM_PRICE', '2,50');
+    await expect(ask('Hello.')).rejects.toThrow('RERAIL_LLM_PRICE=2,50 is no price');
+    vi.stubEnv('RERAIL_LLM_URL', undefined);
+    expect((await ask('Hello.')).usage).not.toHaveProperty('costMicroUsd');
   });
 
   it.each([429, 500])('answers %i on demand, which is told apart as unavailable', async (status) => {

@@ -3,14 +3,17 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { untilConsole } from './console-client';
 import { type Environment, exitOf, messageWith, startPart } from './processes';
-import { type Services, tellStories } from './stories';
+import { type Stage, tellStories } from './stories';
 
 /*
  * Runs the demo: four services on free ports, one worker, and on the first start the stories. `RERAIL_CONSOLE_URL`
- * names the console, `RERAIL_DATA_DIR` the data folder. SIGTERM lets the worker hand its runs over, then ends the rest.
+ * names the console, `RERAIL_DATA_DIR` the data folder. SIGTERM lets the story that is being told come to its end and the
+ * worker hand its runs over, then ends the rest.
  */
 
 const RESTART_AFTER_MS = 1_000;
+/** How long a stop waits for a story, of the ten seconds before a SIGKILL. */
+const STORY_ENDS_WITHIN_MS = 4_000;
 const dataDir = resolve(process.env['RERAIL_DATA_DIR'] ?? 'data');
 const demoDir = join(dataDir, 'demo');
 mkdirSync(demoDir, { recursive: true });
@@ -18,11 +21,13 @@ mkdirSync(demoDir, { recursive: true });
 const services: ChildProcess[] = [];
 let worker: ChildProcess | undefined;
 let doomed: ChildProcess | undefined;
+let telling: Promise<void> = Promise.resolve();
 let stopping = false;
 
 async function stop(code: number): Promise<void> {
   if (stopping) return;
   stopping = true;
+  await Promise.race([telling, new Promise((resolve) => setTimeout(resolve, STORY_ENDS_WITHIN_MS))]);
   // It is there to be killed: were it asked to hand over, it would wait for the refund's answer, which is held back.
   doomed?.kill('SIGKILL');
   if (worker !== undefined) {
@@ -47,7 +52,7 @@ async function startService(name: string): Promise<string> {
   return messageWith<string>(child, 'url');
 }
 
-async function startServices(): Promise<Services> {
+async function startServices(): Promise<Omit<Stage, 'worker'>> {
   const [payments, mail, shop, llm] = await Promise.all(
     ['payments', 'mail', 'shop', 'llm'].map((name) => startService(name)),
   );
@@ -57,9 +62,10 @@ async function startServices(): Promise<Services> {
   return {
     payments,
     shop,
+    demoDir,
+    isStopping: () => stopping,
     onDoomed: (child) => {
       doomed = child;
-      if (stopping) child.kill('SIGKILL');
     },
     env: {
       RERAIL_DEMO_PAYMENTS_URL: payments,
@@ -89,8 +95,9 @@ try {
   const started = await startServices();
   await untilConsole();
   const standing = await startWorker(started.env);
-  await tellStories(standing, started);
-  console.log('demo: ready');
+  telling = tellStories({ ...started, worker: standing });
+  await telling;
+  if (!stopping) console.log('demo: ready');
 } catch (error) {
   console.error('demo:', error);
   await stop(1);

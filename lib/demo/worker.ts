@@ -8,10 +8,11 @@ import { type StartOptions, startWorker } from '@/lib/sdk/index';
 const consoleUrl = process.env['RERAIL_CONSOLE_URL'];
 if (consoleUrl === undefined) throw new Error('RERAIL_CONSOLE_URL is not set');
 
-// The whole group may be signalled, and then the supervisor signals us too: the second time must not end us in the
-// middle of a hand-over. SIGINT is the supervisor's to carry out.
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
+// A parent that is gone before the worker is up leaves nothing to hand over.
+const endEarly = () => process.exit(0);
+process.once('disconnect', endEarly);
 
+// Signals are the SDK's: it hands the runs over at the first, and takes no second SIGTERM for a reason to hurry.
 const worker = await startWorker({
   console: consoleUrl,
   agents: [new URL('./refund-desk.mjs', import.meta.url)],
@@ -23,6 +24,7 @@ process.on('message', ({ start }: { readonly start: StartOptions }) => {
     (error: unknown) => process.send?.({ failed: error instanceof Error ? error.message : String(error) }),
   );
 });
+process.off('disconnect', endEarly);
 process.once('disconnect', () => {
   void worker.stop().finally(() => process.exit(0));
 });

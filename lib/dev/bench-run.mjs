@@ -7,11 +7,9 @@ import { runCommand } from './run-command.mjs';
 /** `npm run bench [-- --only PREFIX]`: one JSON object a line on standard output; everything else goes to standard error. */
 export async function runBench(args) {
   try {
-    await prepare({ say: (line) => console.error(line), build: false });
-    for (const step of [['lib/server/build.mjs'], ['lib/testing/bench/build.mjs']]) {
-      const done = await runCommand(process.execPath, step);
-      if (done.code !== 0) throw new PrepareError(`${step[0]} failed.`, done.output);
-    }
+    await prepare({ say: (line) => console.error(line), builds: ['server'] });
+    const done = await runCommand(process.execPath, ['lib/testing/bench/build.mjs']);
+    if (done.code !== 0) throw new PrepareError('Building the benchmarks failed.', done.output);
   } catch (error) {
     if (!(error instanceof PrepareError)) throw error;
     console.error(`${error.output}\n${error.message}`);

@@ -4,6 +4,8 @@ import { dirname } from 'node:path';
 import { root } from './paths.mjs';
 
 const PATIENCE_MS = 10_000;
+/** A killed process stays visible until its parent looks; an inherited one may never be looked at. */
+const KILLED_WITHIN_MS = 2_000;
 const preload = new URL('./stop-with-parent.mjs', import.meta.url).href;
 
 /** True while a process of the group that `pid` leads exists. */
@@ -16,23 +18,28 @@ function groupLives(pid) {
   }
 }
 
-function signalGroup(pid, signal) {
+function killGroup(pid) {
   try {
-    process.kill(-pid, signal);
+    process.kill(-pid, 'SIGKILL');
   } catch {
     // The group is gone: that is what was wanted.
   }
 }
 
-const tick = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+async function groupGone(pid, withinMs) {
+  const giveUpAt = Date.now() + withinMs;
+  while (groupLives(pid) && Date.now() < giveUpAt) await new Promise((resolve) => setTimeout(resolve, 25));
+}
 
 /**
  * Starts a Node program as leader of a process group of its own, so that Ctrl-C reaches only us and we end it in
- * order. What it prints goes to `logFile`; `onLine` sees each line of its standard output.
+ * order. What it prints goes to `logFile`, or nowhere where that cannot be written; `onLine` sees each line of its
+ * standard output.
  */
 export function startChild(script, { args = [], env = {}, logFile, onLine = () => {} }) {
   mkdirSync(dirname(logFile), { recursive: true });
   const log = createWriteStream(logFile, { flags: 'a' });
+  log.on('error', (error) => console.error(`${logFile} cannot be written any more: ${error.message}`));
   const child = spawn(process.execPath, ['--import', preload, script, ...args], {
     cwd: root,
     env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1', ...env },
@@ -42,7 +49,7 @@ export function startChild(script, { args = [], env = {}, logFile, onLine = () =
   let tail = '';
   let rest = '';
   const keep = (chunk) => {
-    log.write(chunk);
+    if (log.writable) log.write(chunk);
     tail = (tail + chunk).slice(-4_000);
   };
   child.stdout.on('data', (chunk) => {
@@ -60,14 +67,13 @@ export function startChild(script, { args = [], env = {}, logFile, onLine = () =
     ended,
     /** The end of what it printed, for a message about why it ended. */
     tail: () => tail,
-    /** Ends the whole group: asked first, killed after ten seconds. Resolves once nothing of it is left. */
+    /** Asks the program to end what it started and itself; after ten seconds the group is killed. Resolves once nothing of it is left. */
     async stop() {
       if (child.pid === undefined) return;
-      signalGroup(child.pid, 'SIGTERM');
-      const giveUpAt = Date.now() + PATIENCE_MS;
-      while (groupLives(child.pid) && Date.now() < giveUpAt) await tick(25);
-      signalGroup(child.pid, 'SIGKILL');
-      while (groupLives(child.pid)) await tick(25);
+      child.kill('SIGTERM');
+      await groupGone(child.pid, PATIENCE_MS);
+      killGroup(child.pid);
+      await groupGone(child.pid, KILLED_WITHIN_MS);
       log.end();
     },
   };

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from './paths.mjs';
-import { runCommand, seconds } from './run-command.mjs';
+import { runCommand, seconds, spawnGuarded } from './run-command.mjs';
 
 /* The promise of README.md: from an empty folder, one command, the demo on screen within two minutes beyond npm ci. */
 
@@ -47,12 +46,8 @@ const ownEnvironment = () =>
 function startIn(folder, port) {
   const began = performance.now();
   const lines = [];
-  const child = spawn('npm', ['start'], {
-    cwd: folder,
-    env: { ...ownEnvironment(), PORT: String(port) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
+  const env = { ...ownEnvironment(), PORT: String(port) };
+  const child = spawnGuarded('npm', ['start'], { cwd: folder, env });
   const take = (chunk) => lines.push(chunk.toString());
   child.stdout.on('data', take);
   child.stderr.on('data', take);

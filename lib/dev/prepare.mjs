@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { inRoot } from './paths.mjs';
 import { runCommand, seconds } from './run-command.mjs';
-import { digestOfFiles, isStamped, writeStamp } from './stamp.mjs';
+import { digestOfFiles, stamped } from './stamp.mjs';
 
 /* What `npm start`, `npm test` and `npm run bench` need before they can begin. Each step passes by where nothing changed. */
 
@@ -22,13 +22,17 @@ const NATIVE_HINT = [
   'Headers come with Node from nodejs.org and nvm; behind a closed network point npm at them: npm_config_nodedir=/usr/local',
 ].join('\n');
 
+/** npm's own record of what it installed, written last. */
+const INSTALLED = 'node_modules/.package-lock.json';
+const LOCK = 'package-lock.json';
+
 const readJson = (path) => JSON.parse(readFileSync(inRoot(path), 'utf8'));
 
 /** True where node_modules holds what the lock file says, whoever installed it. */
 function installedMatchesLock() {
-  if (!existsSync(inRoot('node_modules/.package-lock.json'))) return false;
-  const wanted = readJson('package-lock.json').packages;
-  const present = readJson('node_modules/.package-lock.json').packages;
+  if (!existsSync(inRoot(INSTALLED))) return false;
+  const wanted = readJson(LOCK).packages;
+  const present = readJson(INSTALLED).packages;
   return Object.entries(wanted).every(([path, entry]) => {
     if (!path.startsWith('node_modules/') || entry.link) return true;
     const found = present[path];
@@ -41,7 +45,8 @@ function installedMatchesLock() {
 async function install(say) {
   if (!installedMatchesLock()) {
     say('Installing packages (npm ci) …');
-    const npm = await runCommand('npm', ['ci', '--no-audit', '--no-fund']);
+    rmSync(inRoot(INSTALLED), { force: true });
+    const npm = await runCommand('npm', ['ci', '--include=dev', '--no-audit', '--no-fund']);
     if (npm.code !== 0) {
       const hint = /better-sqlite3|node-gyp|prebuild-install/.test(npm.output) ? `\n${NATIVE_HINT}` : '';
       throw new PrepareError(`npm ci failed.${hint}`, npm.output);
@@ -53,22 +58,20 @@ async function install(say) {
 
 /** A native module compiled for another Node (after a switch with nvm, say) is built again. */
 async function checkNativeModule(say) {
-  const digest = `${process.versions.modules} ${process.platform} ${process.arch} ${digestOfFiles(['node_modules/.package-lock.json'])}`;
-  if (isStamped('native', digest)) return;
+  const digest = `${process.versions.modules} ${process.platform} ${process.arch} ${digestOfFiles([INSTALLED])}`;
   const opens = () =>
     runCommand(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:').close()"]);
-  if ((await opens()).code !== 0) {
+  await stamped({ name: 'native', digest }, async () => {
+    if ((await opens()).code === 0) return;
     say(`Building better-sqlite3 for Node ${process.version} …`);
     const rebuild = await runCommand('npm', ['rebuild', 'better-sqlite3']);
     const after = await opens();
     if (rebuild.code !== 0 || after.code !== 0) {
       throw new PrepareError(`better-sqlite3 does not load.\n${NATIVE_HINT}`, rebuild.output + after.output);
     }
-  }
-  writeStamp('native', digest);
+  });
 }
 
-const LOCK = 'package-lock.json';
 const isGenerated = (path) => /^prisma\/[^/]+\/client(\/|$)/.test(path);
 
 /** Both database clients, where the models changed. */
@@ -76,31 +79,31 @@ async function generateClients(say) {
   const digest = digestOfFiles(['prisma', 'prisma.config.ts', LOCK], {
     skip: (path) => isGenerated(path) || path.includes('/migrations'),
   });
-  const there = existsSync(inRoot('prisma/sqlite/client')) && existsSync(inRoot('prisma/postgres/client'));
-  if (there && isStamped('generate', digest)) return;
-  const began = performance.now();
-  const both = await Promise.all(
-    ['sqlite', 'postgres'].map((provider) =>
-      runCommand('node_modules/.bin/prisma', ['generate'], { env: { RERAIL_DB_PROVIDER: provider } }),
-    ),
+  await stamped(
+    { name: 'generate', digest, makes: ['prisma/sqlite/client', 'prisma/postgres/client'] },
+    async () => {
+      const began = performance.now();
+      const both = await Promise.all(
+        ['sqlite', 'postgres'].map((provider) =>
+          runCommand('node_modules/.bin/prisma', ['generate'], { env: { RERAIL_DB_PROVIDER: provider } }),
+        ),
+      );
+      const broken = both.find((done) => done.code !== 0);
+      if (broken !== undefined) throw new PrepareError('prisma generate failed.', broken.output);
+      say(`Database clients generated in ${seconds(performance.now() - began)}`);
+    },
   );
-  const broken = both.find((done) => done.code !== 0);
-  if (broken !== undefined) throw new PrepareError('prisma generate failed.', broken.output);
-  writeStamp('generate', digest);
-  say(`Database clients generated in ${seconds(performance.now() - began)}`);
 }
-
-const SDK = 'lib/sdk/dist/index.js';
 
 /** The SDK's package, which the demo, the tests and a replay's child process import by its name. */
 async function buildSdk() {
   const digest = digestOfFiles(['lib/core', 'lib/sdk', 'tsconfig.json', LOCK], {
     skip: (path) => /[.]test(-d)?[.]ts$|^lib\/sdk\/dist(\/|$)|[.]md$/.test(path),
   });
-  if (existsSync(inRoot(SDK)) && isStamped('sdk', digest)) return;
-  const done = await runCommand(process.execPath, ['lib/sdk/build.mjs']);
-  if (done.code !== 0) throw new PrepareError('Building the SDK failed.', done.output);
-  writeStamp('sdk', digest);
+  await stamped({ name: 'sdk', digest, makes: ['lib/sdk/dist/index.js'] }, async () => {
+    const done = await runCommand(process.execPath, ['lib/sdk/build.mjs']);
+    if (done.code !== 0) throw new PrepareError('Building the SDK failed.', done.output);
+  });
 }
 
 const isNoInput = (path) =>
@@ -124,38 +127,44 @@ const digestOfBuild = () =>
     { skip: isNoInput, also: [process.version] },
   );
 
-/** What `build` makes, by program; pages last, since they take longest and the others fail faster. */
-const BUILDS = [
-  {
-    name: 'the console server',
+/** What can be built; the pages last, since they take longest and the others fail faster. */
+const BUILDS = {
+  server: {
+    title: 'the console server',
     command: [process.execPath, 'lib/server/build.mjs'],
     makes: '.rerail/server/main.mjs',
   },
-  {
-    name: 'the demo',
+  demo: {
+    title: 'the demo',
     command: [process.execPath, 'lib/demo/build.mjs'],
     makes: '.rerail/demo/supervisor.mjs',
   },
-  { name: 'the pages', command: ['node_modules/.bin/next', 'build'], makes: '.next/BUILD_ID' },
-];
+  pages: {
+    title: 'the pages',
+    command: ['node_modules/.bin/next', 'build'],
+    makes: '.next/BUILD_ID',
+  },
+};
 
-async function build(say) {
+async function build(names, say) {
   const digest = digestOfBuild();
-  if (isStamped('build', digest) && BUILDS.every((one) => existsSync(inRoot(one.makes)))) return;
-  say('Building …');
-  const began = performance.now();
-  for (const one of BUILDS) {
-    const done = await runCommand(one.command[0], one.command.slice(1));
-    if (done.code !== 0) throw new PrepareError(`Building ${one.name} failed.`, done.output);
+  let began;
+  for (const name of names) {
+    const { title, command, makes } = BUILDS[name];
+    await stamped({ name, digest, makes: [makes] }, async () => {
+      if (began === undefined) say('Building …');
+      began ??= performance.now();
+      const done = await runCommand(command[0], command.slice(1));
+      if (done.code !== 0) throw new PrepareError(`Building ${title} failed.`, done.output);
+    });
   }
-  writeStamp('build', digest);
-  say(`Built in ${seconds(performance.now() - began)}`);
+  if (began !== undefined) say(`Built in ${seconds(performance.now() - began)}`);
 }
 
-/** Installs, generates and (unless `build: false`) builds what is missing or out of date. Throws `PrepareError`. */
-export async function prepare({ say = console.log, build: withBuild = true } = {}) {
+/** Installs, generates and builds what is missing or out of date; of the programs, those in `builds`. Throws `PrepareError`. */
+export async function prepare({ say = console.log, builds = Object.keys(BUILDS) } = {}) {
   await install(say);
   await generateClients(say);
   await buildSdk();
-  if (withBuild) await build(say);
+  await build(builds, say);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inRoot, workDir } from './paths.mjs';
 
@@ -27,18 +27,23 @@ export function digestOfFiles(paths, { skip = () => false, also = [] } = {}) {
   return hash.digest('hex');
 }
 
-const stampFile = (name) => join(workDir, 'stamps', name);
-
-/** True where the step `name` ended well for the same inputs before. */
-export function isStamped(name, digest) {
+const read = (file) => {
   try {
-    return readFileSync(stampFile(name), 'utf8') === digest;
+    return readFileSync(file, 'utf8');
   } catch {
-    return false;
+    return undefined;
   }
-}
+};
 
-export function writeStamp(name, digest) {
-  mkdirSync(join(workDir, 'stamps'), { recursive: true });
-  writeFileSync(stampFile(name), digest);
+/**
+ * Does `work` unless the step `name` ended well for the same inputs before and what it makes is there. While it works
+ * there is no stamp: one that is cut short has spoilt what the last stamp stood for.
+ */
+export async function stamped({ name, digest, makes = [], folder = join(workDir, 'stamps') }, work) {
+  const stamp = join(folder, name);
+  if (read(stamp) === digest && makes.every((path) => existsSync(inRoot(path)))) return;
+  rmSync(stamp, { force: true });
+  await work();
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(stamp, digest);
 }

@@ -1,8 +1,10 @@
+import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { isAbsolute, join, resolve } from 'node:path';
 import { startChild } from './child.mjs';
 import { inRoot, root } from './paths.mjs';
 import { PrepareError, prepare } from './prepare.mjs';
+import { stopCommands } from './run-command.mjs';
 
 const HOST = '127.0.0.1';
 
@@ -40,10 +42,20 @@ function endOverPreparation(error) {
   process.exit(1);
 }
 
-const dataDir = () => {
+/** The data folder with room for the logs, or an end with a message. */
+function openDataDir() {
   const given = process.env.RERAIL_DATA_DIR ?? 'data';
-  return isAbsolute(given) ? given : resolve(root, given);
-};
+  const path = isAbsolute(given) ? given : resolve(root, given);
+  try {
+    mkdirSync(join(path, 'logs'), { recursive: true });
+    return path;
+  } catch (error) {
+    console.error(
+      `The data folder cannot be used (${error.message}). Give another one: RERAIL_DATA_DIR=/some/folder npm start`,
+    );
+    return process.exit(1);
+  }
+}
 
 /** `npm start`: prepares what is missing, then runs the console (and the demo) until it is told to stop. */
 export async function startConsole(args) {
@@ -53,11 +65,14 @@ export async function startConsole(args) {
     process.exit(1);
   }
   const withDemo = !args.includes('--no-demo');
+  const all = stopsTogether();
   const port = portFrom(process.env.PORT);
   const taken = port === 0 ? undefined : await whyNotFree(port);
   if (taken !== undefined) endOverPort(port, taken);
-  await prepare().catch(endOverPreparation);
-  await serve(port, withDemo);
+  const data = openDataDir();
+  await prepare().catch((error) => all.stopping ?? endOverPreparation(error));
+  if (all.stopping !== undefined) return;
+  await serve(all, port, data, withDemo);
 }
 
 /** npm runs us through a shell: a SIGTERM or SIGKILL of npm ends the shell and does not reach us. */
@@ -70,21 +85,31 @@ function whenParentIsGone(then) {
   }, 250);
 }
 
-async function serve(port, withDemo) {
-  const data = dataDir();
-  const running = [];
-  let stopping;
-  const stop = (code) => {
-    stopping ??= (async () => {
-      // The demo first, so that its worker can hand its runs over to a console that still listens.
-      for (const child of [...running].reverse()) await child.stop();
-      process.exit(code);
-    })();
-    return stopping;
+/** All that runs for us. It ends together, in order, when we are told to stop: at any moment, so also while we prepare. */
+function stopsTogether() {
+  const children = [];
+  const all = {
+    /** Set from the moment when it ends; never settles, since this process ends with it. */
+    stopping: undefined,
+    add: (child) => children.push(child),
+    stop: (code) => {
+      all.stopping ??= (async () => {
+        await stopCommands();
+        // The demo first, so that its worker can hand its runs over to a console that still listens.
+        for (const child of [...children].reverse()) await child.stop();
+        process.exit(code);
+      })();
+      return all.stopping;
+    },
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(0));
-  if (process.env.npm_lifecycle_event !== undefined) whenParentIsGone(() => stop(0));
+  // Cut short in its preparation, it did not do what it was asked for: 130, as a shell tells an end by Ctrl-C.
+  const asked = () => all.stop(children.length === 0 ? 130 : 0);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, asked);
+  if (process.env.npm_lifecycle_event !== undefined) whenParentIsGone(asked);
+  return all;
+}
 
+async function serve(all, port, data, withDemo) {
   let heard;
   const listening = new Promise((resolveUrl) => {
     heard = resolveUrl;
@@ -103,16 +128,20 @@ async function serve(port, withDemo) {
       if (url !== undefined) heard(url);
     },
   });
-  running.push(server);
+  all.add(server);
   void server.ended.then((code) => endOver('The console', code, server));
   const url = await listening;
+  if (all.stopping !== undefined) return;
 
   if (withDemo) {
     const demo = startChild(inRoot('.rerail/demo/supervisor.mjs'), {
       env: { RERAIL_CONSOLE_URL: url, RERAIL_DATA_DIR: data },
       logFile: join(data, 'logs', 'demo.log'),
+      onLine: (line) => {
+        if (line.startsWith('demo: ')) console.log(line);
+      },
     });
-    running.push(demo);
+    all.add(demo);
     void demo.ended.then((code) => endOver('The demo', code, demo));
   }
   console.log(
@@ -120,8 +149,8 @@ async function serve(port, withDemo) {
   );
 
   function endOver(what, code, child) {
-    if (stopping !== undefined) return;
+    if (all.stopping !== undefined) return;
     console.error(`${child.tail()}\n${what} ended by itself (${code}).`);
-    stop(1);
+    all.stop(1);
   }
 }

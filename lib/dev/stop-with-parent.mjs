@@ -4,3 +4,5 @@
  */
 process.channel?.unref();
 process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+// It closed before anybody listened.
+if (process.connected === false) process.kill(process.pid, 'SIGTERM');

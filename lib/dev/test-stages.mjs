@@ -42,15 +42,21 @@ const vitest = (name, config, figures) => async () => {
 /** What the kill matrix tried and found, by test file. */
 const KILLS = /^(kill points \d|predicted against executed:|runs \d|refusals:)/;
 
-async function build() {
+/** What the stage counts; one that breaks off counts as failed, so that the last line is always printed. */
+async function counted(run) {
   try {
-    await prepare({ say: () => {} });
-    return one(true);
+    return await run();
   } catch (error) {
-    if (!(error instanceof PrepareError)) throw error;
-    return one(false, `${error.output}\n${error.message}`);
+    if (error instanceof PrepareError) return one(false, `${error.output}\n${error.message}`);
+    return one(false, error instanceof Error ? error.stack : String(error));
   }
 }
+
+const build = () =>
+  counted(async () => {
+    await prepare({ say: () => {} });
+    return one(true);
+  });
 
 async function journeys() {
   const built = await build();
@@ -96,13 +102,14 @@ const FRESH_CLONE = { name: 'fresh clone', run: tryFreshClone };
 
 /** `npm test` (`--check`: without build, kill matrix and browser; `--fresh-clone`: also from an empty folder). */
 export async function runStages(args) {
-  try {
-    await prepare({ build: false });
-  } catch (error) {
-    if (!(error instanceof PrepareError)) throw error;
-    console.error(`${error.output}\n${error.message}`);
-    console.log('0 passed, 1 failed, 0 skipped');
-    process.exit(1);
+  const prepared = await counted(async () => {
+    await prepare({ builds: [] });
+    return one(true);
+  });
+  if (prepared.failed > 0) {
+    console.error(prepared.detail);
+    conclude([prepared]);
+    return;
   }
   const stages = [
     ...CHECKS,
@@ -111,15 +118,21 @@ export async function runStages(args) {
   ];
   const counts = [];
   for (const stage of stages) counts.push(await runStage(stage));
+  conclude(counts);
+}
+
+/** The last line of the output. */
+function conclude(counts) {
   const { passed, failed, skipped } = sum(counts);
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
   process.exitCode = failed === 0 ? 0 : 1;
 }
 
-async function runStage(stage) {
+/** Runs `{ name, run }` and prints what it counted. */
+export async function runStage(stage) {
   const began = performance.now();
   console.log(`— ${stage.name}`);
-  const counts = await stage.run();
+  const counts = await counted(stage.run);
   if (counts.detail && (counts.failed > 0 || counts.skipped > 0)) console.log(counts.detail.trimEnd());
   for (const line of counts.figures ?? []) console.log(`  ${line}`);
   const { passed, failed, skipped } = counts;
