@@ -1,37 +1,122 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { expect, test } from '../fixtures/rail';
+import { type Desk, expect, test } from '../fixtures/desk';
+import type { Rail } from '../fixtures/rail';
 import { PlanPage } from '../pages/plan-page';
-import { RunPage } from '../pages/run-page';
+import { type InspectorTab, RunPage } from '../pages/run-page';
 import { RunsPage } from '../pages/runs-page';
 
-/** What a scan found, short enough to read in a failure. */
-async function findings(page: Page): Promise<readonly string[]> {
+/** What a scan found, short enough to read in a failure. What stays the same from one scan to the next is scanned once. */
+async function findings(page: Page, within = 'html'): Promise<readonly string[]> {
   const { violations } = await new AxeBuilder({ page })
+    .include(within)
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'])
     .analyze();
   return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)}`));
 }
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test(`every page is free of WCAG AA findings (${colorScheme})`, async ({ page }) => {
+/** A run whose worker died between the provider's refund and the record of it. */
+async function interrupted({ rail, desk }: { rail: Rail; desk: Desk }, runId: string, order: string) {
+  await desk.fault('payments', { match: order, answer: 'hold' });
+  await desk.start(runId, order);
+  await desk.held('payments', order);
+  await desk.crashWorker();
+  await desk.release('payments', order);
+  await rail.untilStatus(runId, 'interrupted');
+}
+
+for (const [n, colorScheme] of (['light', 'dark'] as const).entries()) {
+  test(`lists, runs, plans, their menus and dialogs are free of WCAG AA findings (${colorScheme})`, async ({
+    rail,
+    desk,
+    page,
+  }) => {
+    const runId = `scanned-${colorScheme}`;
+    await interrupted({ rail, desk }, runId, `ORD-207${n}`);
     await page.emulateMedia({ colorScheme });
+    const clean = async (what: string, within?: string) =>
+      expect(await findings(page, within), what).toEqual([]);
+
     const runs = new RunsPage(page);
     await runs.open();
-    await expect(runs.row('demo-killed')).toBeVisible();
-    expect(await findings(page), 'runs').toEqual([]);
+    await expect(runs.row(runId)).toBeVisible();
+    await clean('the list');
+    await page.getByRole('button', { name: 'Filter by status' }).click();
+    await expect(page.getByRole('menu')).toBeVisible();
+    await clean('the menu of statuses', '[role="menu"]');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible();
+    await clean('the keys', '[role="dialog"]');
+    await page.keyboard.press('Escape');
+    await runs.search('nothing has this name');
+    await expect(page.getByText('No run matches these filters')).toBeVisible();
+    await clean('an empty list');
 
     const run = new RunPage(page);
-    await run.open('demo-killed');
-    await expect(run.step('create_refund').first()).toBeVisible();
-    expect(await findings(page), 'run').toEqual([]);
-    await run.open('demo-waiting');
-    await expect(run.question.getByRole('button', { name: 'Approve' })).toBeVisible();
-    expect(await findings(page), 'question').toEqual([]);
+    await run.open(runId);
+    await run.drawn();
+    await clean('a run');
+    await run.step('create_refund#1').click();
+    for (const tab of ['Step', 'State', 'Diff', 'Messages', 'Effects'] as const satisfies InspectorTab[]) {
+      await expect((await run.inspect(tab)).locator('.skeleton')).toHaveCount(0);
+      await clean(`the inspector's ${tab}`, '[role="tabpanel"]');
+    }
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await expect(page.getByRole('menu')).toBeVisible();
+    await clean('the menu of actions', '[role="menu"]');
+    await page.getByRole('menuitem', { name: 'Cancel' }).click();
+    await expect(page.getByRole('dialog', { name: 'Cancel the run' })).toBeVisible();
+    await clean('the dialog of an order', '[role="dialog"]');
 
     const plan = new PlanPage(page);
-    await plan.open('demo-killed');
+    for (const mode of ['fork', 'replay', 'rewind', 'resume']) {
+      await plan.open(runId, mode);
+      await clean(`the plan of a ${mode}`);
+    }
+    await plan.effect('create_refund').getByRole('radio', { name: 'It happened' }).check();
+    await clean('a decision', 'aside');
     await plan.verify('create_refund');
-    expect(await findings(page), 'plan').toEqual([]);
+    await expect(plan.rows('create_refund#1')).toContainText('skip');
+    await clean('a settled plan');
+  });
+
+  test(`questions, refusals, divergences and errors are free of WCAG AA findings (${colorScheme})`, async ({
+    rail,
+    desk,
+    page,
+  }) => {
+    const [asks, replays] = [`asks-${colorScheme}`, `replays-${colorScheme}`];
+    await desk.start(asks, 'ORD-1002');
+    await desk.start(replays, `ORD-208${n}`);
+    await rail.untilStatus(asks, 'waiting');
+    await rail.untilStatus(replays, 'completed');
+    await page.emulateMedia({ colorScheme });
+    const clean = async (what: string) => expect(await findings(page), what).toEqual([]);
+
+    const run = new RunPage(page);
+    await run.open(asks);
+    await run.drawn();
+    await expect(run.question.getByRole('button', { name: 'Approve' })).toBeVisible();
+    await clean('a question');
+    await page.route('**/api/v1/**', (route) =>
+      route.request().method() === 'POST' ? route.continue() : route.abort(),
+    );
+    expect(await rail.answer(asks, { approved: false })).toBe(202);
+    await run.question.getByRole('button', { name: 'Approve' }).click();
+    await expect(page.getByText(/^Already answered by/)).toBeVisible();
+    await clean('a refusal');
+    await page.unroute('**/api/v1/**');
+
+    await desk.replaceWorker({ RERAIL_DEMO_POLICY: 'strict' });
+    await run.open(replays);
+    await run.plan('Replay');
+    await new PlanPage(page).give('Replay');
+    await expect(run.divergence).toContainText('line_refund#1');
+    await clean('a divergence');
+    await desk.replaceWorker();
+    await page.goto('/runs/there-is-none');
+    await expect(page.getByText('There is no run there-is-none', { exact: true })).toBeVisible();
+    await clean('an error');
   });
 }

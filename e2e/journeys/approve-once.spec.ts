@@ -1,38 +1,47 @@
-import { expect, test } from '../fixtures/rail';
+import { expect, test } from '../fixtures/desk';
+import { ACTOR } from '../fixtures/rail';
 import { RunPage } from '../pages/run-page';
+
+const ORDER = 'ORD-1002';
+const ONCE = { [ORDER]: { 'refund.create': 1, 'mail.send': 1 } };
 
 test('an approval given in two tabs is consumed once, and the second is told who gave it (S10)', async ({
   rail,
+  desk,
   page,
   context,
 }) => {
+  await desk.start('two-tabs', ORDER);
+  await rail.untilStatus('two-tabs', 'waiting');
   const second = await context.newPage();
   const [one, other] = [new RunPage(page), new RunPage(second)];
-  // The second tab never hears of the first one's answer before it gives its own.
-  await second.route('**/api/v1/stream*', (route) => route.abort());
-  await one.open('demo-waiting');
-  await other.open('demo-waiting');
+  await one.open('two-tabs');
+  await other.open('two-tabs');
   await expect(one.question).toContainText('Refund 480.00 EUR to Oskar Lindqvist');
   await expect(other.question.getByRole('button', { name: 'Approve' })).toBeVisible();
+  // The second tab hears nothing of the first one's answer before it gives its own.
+  await second.route('**/api/v1/**', (route) =>
+    route.request().method() === 'POST' ? route.continue() : route.abort(),
+  );
 
-  await second.route('**/api/v1/runs/demo-waiting', (route) => route.abort());
   await one.question.getByRole('button', { name: 'Approve' }).click();
-  await rail.untilStatus('demo-waiting', 'completed');
-  await other.question.getByRole('button', { name: 'Approve' }).click();
-
-  await expect(second.getByRole('alert').filter({ hasText: 'Already answered' })).toBeVisible();
+  await rail.untilStatus('two-tabs', 'completed');
+  await other.question.getByRole('button', { name: 'Reject' }).click();
+  await expect(second.getByText(`Already answered by ${ACTOR}`)).toBeVisible();
   await expect(one.status).toHaveText('Completed');
-  expect(await rail.ledgerOf('demo-waiting')).toEqual({ 'refund.create': 1, 'mail.send': 1 });
+  const events = await rail.events('two-tabs');
+  expect(events.filter((event) => event.kind === 'question.answered')).toHaveLength(1);
+  expect(rail.outside.added).toEqual(ONCE);
 });
 
-test('a double click on Approve answers once (S10)', async ({ rail, page }) => {
+test('a double click on Approve answers once (S10)', async ({ rail, desk, page }) => {
+  await desk.start('double-click', ORDER);
+  await rail.untilStatus('double-click', 'waiting');
   const run = new RunPage(page);
-  await run.open('demo-waiting');
+  await run.open('double-click');
   await run.question.getByRole('button', { name: 'Approve' }).dblclick();
   await expect(run.status).toHaveText('Completed');
-  const { items } = await rail.get<{ items: readonly { kind: string }[] }>(
-    '/runs/demo-waiting/events?limit=1000',
-  );
-  expect(items.filter((event) => event.kind === 'question.answered')).toHaveLength(1);
-  expect(await rail.ledgerOf('demo-waiting')).toEqual({ 'refund.create': 1, 'mail.send': 1 });
+  const events = await rail.events('double-click');
+  expect(events.filter((event) => event.kind === 'question.answered')).toHaveLength(1);
+  expect(rail.outside.added).toEqual(ONCE);
 });

@@ -27,19 +27,23 @@ export class PlanPage {
     return this.table.getByRole('row').filter({ has: this.#page.getByText(step, { exact: true }) });
   }
 
-  /** Disposition and reason of every step in the plan, visits unfolded. */
+  /** Key, disposition and reason of every step in the plan, visits unfolded, in the order shown. */
   async dispositions(): Promise<
-    readonly { readonly step: string; readonly disposition: string; readonly reason: string }[]
+    readonly { readonly key: string; readonly disposition: string; readonly reason: string }[]
   > {
     const folded = this.table.getByRole('button', { expanded: false });
     while ((await folded.count()) > 0) await folded.first().click();
     // One look at the whole table, so that no plan made meanwhile is mixed in.
     return this.table.evaluate((table) =>
-      [...table.querySelectorAll('tr[data-step]')].map((row) => {
-        const [disposition = '', step = '', , reason = ''] = [...row.querySelectorAll('td')].map(
+      [...table.querySelectorAll<HTMLElement>('tr[data-step]')].map((row) => {
+        const [disposition = '', , , reason = ''] = [...row.querySelectorAll('td')].map(
           (cell) => cell.textContent ?? '',
         );
-        return { step: step.replace(/\s/g, ''), disposition: disposition.trim(), reason: reason.trim() };
+        return {
+          key: row.dataset['step'] ?? '',
+          disposition: disposition.trim(),
+          reason: reason.trim(),
+        };
       }),
     );
   }
@@ -64,6 +68,14 @@ export class PlanPage {
     );
     if (found === undefined) throw new Error(`no checkpoint ${label} among ${options.join('; ')}`);
     await picker.selectOption({ label: found });
+  }
+
+  /** Takes a variable into the fork with another value. */
+  async editVariable(name: string, change: (text: string) => string): Promise<void> {
+    const edits = this.#page.getByRole('region', { name: 'Edits' });
+    await edits.getByRole('combobox', { name: 'Edit a variable' }).selectOption({ label: name });
+    const field = edits.getByRole('textbox', { name: `New value of /variables/${name}` });
+    await field.fill(change(await field.inputValue()));
   }
 
   /** The button that gives the order; its words say what will really run. */

@@ -1,6 +1,8 @@
 import { expect, type Locator, type Page } from '@playwright/test';
 
-/** One run: header, situation, timeline, graph, inspector. */
+export type InspectorTab = 'Step' | 'State' | 'Diff' | 'Messages' | 'Effects';
+
+/** One run: header, situation, timeline, graph, inspector, scrubber. */
 export class RunPage {
   readonly #page: Page;
   /** The run's status in words, in the header. */
@@ -11,6 +13,10 @@ export class RunPage {
   /** Where a replay differed: recorded beside new. */
   readonly divergence: Locator;
   readonly tree: Locator;
+  readonly machine: Locator;
+  readonly inspector: Locator;
+  /** The scrubber's handle. */
+  readonly cursor: Locator;
 
   constructor(page: Page) {
     this.#page = page;
@@ -19,16 +25,20 @@ export class RunPage {
     this.question = page.getByRole('region', { name: 'Question' });
     this.divergence = page.getByRole('region', { name: 'Divergence' });
     this.tree = page.getByRole('tree', { name: 'Visits and steps' });
+    this.machine = page.getByRole('region', { name: 'Machine' });
+    this.inspector = page.getByRole('region', { name: 'Inspector' });
+    this.cursor = page.getByRole('slider', { name: 'Cursor' });
   }
 
-  async open(runId: string): Promise<void> {
-    await this.#page.goto(`/runs/${encodeURIComponent(runId)}`);
+  /** Opens the page, at a moment where one is given. */
+  async open(runId: string, seq?: number): Promise<void> {
+    await this.#page.goto(`/runs/${encodeURIComponent(runId)}${seq === undefined ? '' : `?seq=${seq}`}`);
     await expect(this.#page.getByRole('heading', { level: 1 })).toContainText(runId);
   }
 
   /** Waits until the machine is drawn: everything that the page loads for it is there. */
   async drawn(): Promise<void> {
-    await expect(this.#page.getByRole('button', { name: /^State / }).first()).toBeVisible();
+    await expect(this.machine.getByRole('button', { name: /^State / }).first()).toBeVisible();
   }
 
   /** Id of the run that the page shows. */
@@ -40,6 +50,36 @@ export class RunPage {
     return this.tree.getByRole('treeitem', { name: new RegExp(`^${name}`) });
   }
 
+  state(name: string): Locator {
+    return this.machine.getByRole('button', { name: new RegExp(`^State ${name},`) });
+  }
+
+  /** Every pane stands at `seq`: scrubber, tree, machine, inspector, address. */
+  async standsAt(seq: number, { row, state, step }: Moment): Promise<void> {
+    await expect(this.cursor).toHaveAttribute('aria-valuenow', String(seq));
+    await expect(this.tree.getByRole('treeitem', { selected: true })).toHaveAccessibleName(
+      new RegExp(`^${row}`),
+    );
+    await expect(this.state(state)).toHaveAccessibleName(/, at the cursor/);
+    await expect(this.machine.getByRole('button', { name: /, at the cursor/ })).toHaveCount(1);
+    await expect(this.inspector).toContainText(`seq ${seq}`);
+    await expect(this.inspector.getByRole('heading', { level: 2 })).toHaveText(step);
+    await expect(this.#page).toHaveURL(new RegExp(`[?&]seq=${seq}(&|$)`));
+  }
+
+  /** Presses the scrubber where `seq` lies. */
+  async scrubTo(seq: number): Promise<void> {
+    const head = Number(await this.cursor.getAttribute('aria-valuemax'));
+    const box = await this.cursor.boundingBox();
+    if (box === null) throw new Error('the scrubber is not shown');
+    await this.cursor.click({ position: { x: (box.width * (seq - 0.5)) / head, y: box.height / 2 } });
+  }
+
+  async inspect(tab: InspectorTab): Promise<Locator> {
+    await this.inspector.getByRole('tab', { name: tab }).click();
+    return this.inspector.getByRole('tabpanel', { name: tab });
+  }
+
   /** The header's order of that mode leads to the plan. */
   async plan(mode: 'Resume' | 'Fork' | 'Replay'): Promise<void> {
     const order =
@@ -48,4 +88,22 @@ export class RunPage {
         : this.#page.getByRole('link', { name: mode });
     await order.click();
   }
+
+  /** An order without a plan, from the menu through its dialog, which says what it will do. */
+  async stop(mode: 'Pause' | 'Cancel', reason: string): Promise<void> {
+    await this.#page.getByRole('button', { name: 'More actions' }).click();
+    await this.#page.getByRole('menuitem', { name: mode }).click();
+    const dialog = this.#page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Reason' }).fill(reason);
+    await dialog.getByRole('button', { name: `${mode} the run` }).click();
+    await expect(dialog).toBeHidden();
+  }
+}
+
+/** What the panes say at one moment. */
+interface Moment {
+  /** How the cursor's row in the tree begins. */
+  readonly row: string;
+  readonly state: string;
+  readonly step: string;
 }
