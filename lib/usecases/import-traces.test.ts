@@ -381,7 +381,10 @@ describe('random journals', () => {
           ).toEqual(steps);
           expect(
             new Map(
-              (await store.questions(run.runId)).map((question) => [question.questionId as string, question]),
+              (await store.questions(run.runId)).map((question) => [
+                `${question.line} ${question.questionId}`,
+                question,
+              ]),
             ),
           ).toEqual(questions);
         }

@@ -412,7 +412,7 @@ async function changeOf(
     checkpoints.push(...part.checkpoints);
     snapshots.push(...part.snapshots);
     for (const step of part.steps) steps.set(`${step.line} ${step.stepKey}`, step);
-    for (const question of part.questions) questions.set(question.questionId, question);
+    for (const question of part.questions) questions.set(`${question.line} ${question.questionId}`, question);
     for (const effect of part.effects) {
       putInLedger(ledger, effect);
       changedEffects.set(`${effect.generation} ${effect.stepKey}`, effect);

@@ -9,7 +9,7 @@ export default defineConfig({
   resolve: { alias: { '@': here('../../../') } },
   test: {
     environment: 'node',
-    include: ['lib/testing/chaos/*.kill.test.ts'],
+    include: ['lib/**/*.kill.test.ts'],
     globalSetup: [here('./global-setup.ts')],
     // One file at a time: each one overlaps its own runs and uses both cores.
     fileParallelism: false,
