@@ -222,17 +222,12 @@ async function storeRuns(
 async function journalOf({ store }: ImportTracesDeps, record: RunRecord): Promise<readonly RunEvent[]> {
   const events: RunEvent[] = [];
   const turn = pace();
-  while (events.length < record.headSeq) {
-    const page = await store.events(record.runId, {
-      after: events.length as RunRecord['headSeq'],
-      before: (record.headSeq + 1) as RunRecord['headSeq'],
-      limit: EVENTS_AT_ONCE,
-    });
-    if (page.length === 0)
-      throw new Error(`Broken invariant: the journal of ${record.runId} ends before its head`);
+  for await (const page of eventPages(store, record.runId, seq(0), record.headSeq)) {
     events.push(...page);
     await turn();
   }
+  if (events.length < record.headSeq)
+    throw new Error(`Broken invariant: the journal of ${record.runId} ends before its head`);
   return events;
 }
 
