@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startWorker } from '@/lib/sdk/worker';
 import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
 
@@ -57,6 +57,9 @@ const shared = globalThis as unknown as Record<symbol, { made: { name: string }[
 shared[Symbol.for('rerail.desk')] ??= { made: [], mailFails: false };
 const desk = shared[Symbol.for('rerail.desk')] as { made: { name: string }[]; mailFails: boolean };
 
+beforeEach(() => {
+  desk.made = [];
+});
 beforeAll(async () => {
   console = await startTestConsole();
   wire = new Wire(Number(new URL(console.url).port));
@@ -105,7 +108,6 @@ test('while the console cannot be reached the worker waits before the next effec
 }, 60_000);
 
 test('a worker that stops meanwhile ends within ten seconds, and the run goes on elsewhere with nothing sent twice', async () => {
-  desk.made = [];
   const own = new Wire(Number(new URL(console.url).port));
   const warnings: string[] = [];
   const options = {

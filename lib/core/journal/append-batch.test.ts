@@ -285,6 +285,23 @@ describe('claims', () => {
     if (verdict) lineage.console([verdict]);
     expect(judge(lineage.of().run, epochMs(lineage.now))).toBeUndefined();
   });
+
+  it.each([
+    ['was judged dead', true],
+    ['had not been judged yet', false],
+  ])('do not judge again whom an append showed to live after its lease lapsed and %s', (_, isJudged) => {
+    const lineage = new TestLineage();
+    lineage.now += 5_000;
+    if (isJudged) lineage.console([{ kind: 'run.interrupted', cause: 'lease-lapsed' }]);
+    const appended = appendBatch(contextOf(lineage), ask(1, epoch(1)), testHash);
+    if (!appended.ok || appended.value.change === undefined) throw new Error('refused');
+    const { run, events } = appended.value.change;
+    expect(events.some((event) => event.kind === 'run.resumed' && event.revived)).toBe(isJudged);
+    expect(judge(run, epochMs(lineage.now + 1))).toBeUndefined();
+    expect(judge(run, epochMs(lineage.now + (run.lease?.leaseMs ?? 0)))).toMatchObject({
+      cause: 'lease-lapsed',
+    });
+  });
 });
 
 describe('machine digest', () => {

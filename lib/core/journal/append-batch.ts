@@ -32,6 +32,7 @@ import type {
 import { canonicalJson, type Json } from '../shared/canonical-json';
 import { fail, ok, type Result } from '../shared/result';
 import { type Draft, type Extension, extend } from './extend';
+import { lapsed } from './lapsed';
 
 /** What the store knows when a batch arrives; `WriteContext` fits. */
 export interface AppendContext {
@@ -146,7 +147,7 @@ export function appendBatch(
   if (exists) return fail(exists);
 
   const extension = extend(
-    { ...run, lastBatch: ask.batch },
+    { ...held(run, context.now), lastBatch: ask.batch },
     context.effects,
     drafts,
     { at: context.now, epoch: ask.epoch, by: 'worker' },
@@ -161,6 +162,16 @@ export function appendBatch(
       batch: { epoch: ask.epoch, batch: ask.batch, digest, firstSeq, headSeq, seenSeq: ask.seenSeq },
     },
   });
+}
+
+/**
+ * What a holder appends shows that it lives: a lease that had lapsed runs for another length, so that nobody judges it
+ * dead again before its next heartbeat.
+ */
+function held(run: RunRecord, now: EpochMs): RunRecord {
+  const { lease } = run;
+  if (lease === undefined || !lapsed(lease, now)) return run;
+  return { ...run, lease: { ...lease, expiresAt: epochMs(now + lease.leaseMs) } };
 }
 
 /** A worker that was thought dead goes on in its own epoch: nobody claimed the run meanwhile. */
