@@ -20,5 +20,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Two cores: more workers than cores only makes the tests that start processes slower.
     maxWorkers: 2,
+    // Loading the modules anew for every file takes longer than most files' tests. No test may depend on what a module holds.
+    isolate: false,
   },
 });

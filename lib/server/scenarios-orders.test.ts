@@ -173,7 +173,7 @@ describeConsole(
             { commandId: orders[won]?.['commandId'], mode },
           ]);
           const claims = await Promise.all(
-            ['w2', 'w3'].map((workerId) => claim(api(), { workerId, waitMs: 300 })),
+            ['w2', 'w3'].map((workerId) => claim(api(), { workerId, waitMs: 0 })),
           );
           expect(claims.map(({ status }) => status).sort()).toEqual([200, 204]);
           expect(claims.find(({ status }) => status === 200)?.body).toMatchObject({

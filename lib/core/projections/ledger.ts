@@ -1,10 +1,14 @@
 import { type EpochMs, epochMs, type RunId, type Seq, type StepKey } from '../events/ids';
 import type { Decision, EventOf, NewEvent, RunEvent } from '../events/run-event';
-import type { EffectRecord, EffectStatus, Evidence, OpenStep, RunState } from './records';
+import type { EffectRecord, EffectStatus, Evidence, IntentPlace, OpenStep, RunState } from './records';
+import { without } from './state-change';
 
 /*
  * The effect ledger of a lineage (DESIGN §5). It is folded over every event of every run, those that a rewind left
- * behind included, but never over inherited copies: an occurrence stays with the run that owns its newest intent.
+ * behind included, but never over inherited copies: an occurrence stays with the run that owns its newest intent. Two
+ * runs send one occurrence only at two consoles, each of which has a copy of what the other one executes. Where both
+ * journals come together, one call is the row and the other stands beside it: what was confirmed anywhere is not sent
+ * again once the row's own call is known not to have happened.
  */
 
 /** Rows of a lineage by step key, generations ascending. */
@@ -80,11 +84,12 @@ const none: readonly EffectRecord[] = [];
 function intended(ledger: Ledger, root: RunId, event: EventOf<'step.started'>): readonly EffectRecord[] {
   const { intent, effect } = event;
   if (intent === undefined || (effect !== 'idempotent' && effect !== 'external')) return none;
-  const old = ledger.get(event.stepKey)?.find((row) => row.generation === intent.generation);
-  // No journal takes back what is settled, or another run's open call: one that was uploaded may claim anything.
+  const row = ledger.get(event.stepKey)?.find((one) => one.generation === intent.generation);
+  const elsewhere = row !== undefined && row.runId !== event.runId && row.status !== 'failed';
+  const old = elsewhere ? row.beside?.find((one) => one.runId === event.runId) : row;
+  // No journal takes back what is settled: one that was uploaded may claim anything.
   if (old?.status === 'confirmed' || old?.status === 'compensated') return none;
-  if (old !== undefined && old.status !== 'failed' && old.runId !== event.runId) return none;
-  const row: EffectRecord = {
+  const intends: EffectRecord = {
     root,
     stepKey: event.stepKey,
     generation: intent.generation,
@@ -104,31 +109,74 @@ function intended(ledger: Ledger, root: RunId, event: EventOf<'step.started'>): 
     // An earlier attempt that nobody settled may still have happened, whatever becomes of this one.
     doubtBefore: old !== undefined && (old.doubtBefore || isUnsettled(old)),
     ...(old?.evidence && { evidence: old.evidence }),
-    ...(old &&
-      old.executions > 0 &&
-      effect === 'external' && {
-        earlier: [...(old.earlier ?? []), { runId: old.runId, intentSeq: old.intentSeq }],
-      }),
-    ...(old && old.executions === 0 && old.earlier && { earlier: old.earlier }),
+    ...(old && effect === 'external' && earlierWith(old, old.executions > 0 ? [placeOf(old)] : [])),
+    ...(old?.beside && { beside: old.beside }),
   };
-  return [row];
+  return [elsewhere ? withBeside(row, intends) : intends];
 }
 
-/** The row of this run's newest intent under the key. */
-function own(ledger: Ledger, runId: RunId, key: StepKey): EffectRecord | undefined {
-  return ledger
-    .get(key)
-    ?.filter((row) => row.runId === runId)
-    .reduce<EffectRecord | undefined>(
-      (newest, row) => (newest === undefined || row.intentSeq > newest.intentSeq ? row : newest),
+const placeOf = ({ runId, intentSeq }: EffectRecord): IntentPlace => ({ runId, intentSeq });
+
+const earlierWith = (
+  { earlier = [] }: EffectRecord,
+  more: readonly IntentPlace[],
+): Pick<EffectRecord, 'earlier'> => {
+  const all = [...earlier, ...more];
+  return all.length === 0 ? {} : { earlier: all };
+};
+
+/** A call that is in the ledger, and the row that it is or stands beside. */
+interface Call {
+  readonly row: EffectRecord;
+  readonly call: EffectRecord;
+}
+
+const callsOf = (ledger: Ledger, key: StepKey): readonly Call[] =>
+  (ledger.get(key) ?? []).flatMap((row) => [row, ...(row.beside ?? [])].map((call) => ({ row, call })));
+
+/** The row with its call, or one beside it, as it is now. */
+const changed = ({ row, call }: Call, now: EffectRecord): EffectRecord =>
+  call === row ? now : withBeside(row, now);
+
+function withBeside(row: EffectRecord, call: EffectRecord): EffectRecord {
+  const others = (row.beside ?? []).filter((one) => one.runId !== call.runId);
+  // What surely did not happen is told by its place alone, as where it came before the row's own call.
+  return call.status === 'failed'
+    ? joined({ ...without(row, 'beside'), ...besides(others) }, call)
+    : { ...row, beside: [...others, call] };
+}
+
+const besides = (calls: readonly EffectRecord[]): Pick<EffectRecord, 'beside'> =>
+  calls.length === 0 ? {} : { beside: calls };
+
+/** The row of an occurrence of which another call is known not to have happened. */
+function joined(row: EffectRecord, gone: EffectRecord): EffectRecord {
+  const left = gone.effect === 'external' && gone.executions > 0 ? [placeOf(gone)] : [];
+  const earlier = [...(gone.earlier ?? []), ...left, ...(row.earlier ?? [])];
+  const evidence = [...(gone.evidence ?? []), ...(row.evidence ?? [])];
+  return {
+    ...row,
+    firstIntentAt: epochMs(Math.min(row.firstIntentAt, gone.firstIntentAt)),
+    executions: row.executions + gone.executions,
+    ...(earlier.length > 0 && { earlier }),
+    ...(evidence.length > 0 && { evidence }),
+  };
+}
+
+/** This run's newest intent under the key. */
+function own(ledger: Ledger, runId: RunId, key: StepKey): Call | undefined {
+  return callsOf(ledger, key)
+    .filter(({ call }) => call.runId === runId)
+    .reduce<Call | undefined>(
+      (newest, one) => (newest === undefined || one.call.intentSeq > newest.call.intentSeq ? one : newest),
       undefined,
     );
 }
 
 function completed(ledger: Ledger, event: EventOf<'step.completed'>): readonly EffectRecord[] {
-  const row = own(ledger, event.runId, event.stepKey);
-  if (row === undefined || row.status === 'confirmed' || row.status === 'compensated') return none;
-  return [confirmed(row, event, 'outcome', event.seq)];
+  const mine = own(ledger, event.runId, event.stepKey);
+  if (mine === undefined || mine.call.status === 'confirmed' || mine.call.status === 'compensated') return none;
+  return [changed(mine, confirmed(mine.call, event, 'outcome', event.seq))];
 }
 
 function confirmed(
@@ -154,13 +202,20 @@ function settledRow(row: EffectRecord): EffectRecord {
 }
 
 function attemptFailed(ledger: Ledger, event: EventOf<'step.failed'>): readonly EffectRecord[] {
-  const row = own(ledger, event.runId, event.stepKey);
-  if (row === undefined || !isUnsettled(row)) return none;
+  const mine = own(ledger, event.runId, event.stepKey);
+  if (mine === undefined || !isUnsettled(mine.call)) return none;
+  const { call } = mine;
   const definite = event.failure === 'rejected' || event.failure === 'not-sent';
-  const executions = event.failure === 'not-sent' ? row.executions - 1 : row.executions;
-  if (definite && !row.doubtBefore) return [{ ...settledRow(row), status: 'failed', executions }];
-  if (row.effect === 'external') return [{ ...row, status: 'in-doubt', doubtBy: 'worker', executions }];
-  return [{ ...row, status: 'intended', doubtBefore: true, executions }];
+  const executions = event.failure === 'not-sent' ? call.executions - 1 : call.executions;
+  if (definite && !call.doubtBefore) return [changed(mine, unhappened({ ...call, executions }))];
+  return [
+    changed(
+      mine,
+      call.effect === 'external'
+        ? { ...call, status: 'in-doubt', doubtBy: 'worker', executions }
+        : { ...call, status: 'intended', doubtBefore: true, executions },
+    ),
+  ];
 }
 
 /** External calls that a stop left in flight, or that a revival takes up again. */
@@ -174,29 +229,27 @@ function left(
     readonly doubtBy: 'stop' | undefined;
   },
 ): readonly EffectRecord[] {
-  const changed: EffectRecord[] = [];
+  const rows: EffectRecord[] = [];
   for (const step of Object.values(steps)) {
     if (step.intent === undefined || step.effect !== 'external') continue;
-    const row = own(ledger, runId, step.stepKey);
-    if (row === undefined || row.status !== change.from || row.intentSeq !== step.attemptSeq) continue;
+    const mine = own(ledger, runId, step.stepKey);
+    if (mine === undefined) continue;
+    const { call } = mine;
+    if (call.status !== change.from || call.intentSeq !== step.attemptSeq) continue;
     // A revived worker has its own calls in flight, not those of an epoch before it.
-    if (change.doubtBy === undefined && (row.doubtBy !== 'stop' || row.epoch !== epoch)) continue;
-    changed.push(
-      change.doubtBy
-        ? { ...row, status: change.status, doubtBy: change.doubtBy }
-        : { ...settledRow(row), status: change.status },
-    );
+    if (change.doubtBy === undefined && (call.doubtBy !== 'stop' || call.epoch !== epoch)) continue;
+    const now = change.doubtBy ? { ...call, doubtBy: change.doubtBy } : settledRow(call);
+    rows.push(changed(mine, { ...now, status: change.status }));
   }
-  return changed;
+  return rows;
 }
 
 /** An answer is bound to one intent of the run that it stands in. */
-function asked(ledger: Ledger, runId: RunId, key: StepKey, intentSeq: Seq): EffectRecord | undefined {
-  return ledger.get(key)?.findLast((row) => row.runId === runId && row.intentSeq === intentSeq);
-}
+const asked = (calls: readonly Call[], runId: RunId, intentSeq: Seq): Call | undefined =>
+  calls.findLast(({ call }) => call.runId === runId && call.intentSeq === intentSeq);
 
 /**
- * So is a decision: the row that it is about. A run may decide another's intent, where it has none of its own there. A seq is the run's own first:
+ * So is a decision: the call that it is about. A run may decide another's intent, where it has none of its own there. A seq is the run's own first:
  * runs of a lineage may share that number.
  */
 export function decidedOn(
@@ -205,46 +258,52 @@ export function decidedOn(
   key: StepKey,
   intentSeq: Seq,
 ): EffectRecord | undefined {
-  const rows = ledger.get(key) ?? [];
-  const mine = asked(ledger, runId, key, intentSeq);
-  if (mine !== undefined || rows.some((row) => isEarlier(row, runId, intentSeq))) return mine;
-  return rows.findLast((row) => row.intentSeq === intentSeq);
+  return callDecidedOn(ledger, runId, key, intentSeq)?.call;
+}
+
+function callDecidedOn(ledger: Ledger, runId: RunId, key: StepKey, intentSeq: Seq): Call | undefined {
+  const calls = callsOf(ledger, key);
+  const mine = asked(calls, runId, intentSeq);
+  if (mine !== undefined || calls.some(({ call }) => isEarlier(call, runId, intentSeq))) return mine;
+  return calls.findLast(({ call }) => call.intentSeq === intentSeq);
 }
 
 const isEarlier = (row: EffectRecord, runId: RunId, intentSeq: Seq): boolean =>
   row.earlier?.some((one) => one.runId === runId && one.intentSeq === intentSeq) === true;
 
 function verified(ledger: Ledger, event: EventOf<'effect.verified'>): readonly EffectRecord[] {
-  const row = asked(ledger, event.runId, event.stepKey, event.intentSeq);
-  if (row === undefined) return event.outcome === 'happened' ? happenedEarlier(ledger, event) : none;
-  if (row.status === 'compensated' || (row.status === 'confirmed' && !isResultUnknown(row))) return none;
+  const calls = callsOf(ledger, event.stepKey);
+  const found = asked(calls, event.runId, event.intentSeq);
+  if (found === undefined) return event.outcome === 'happened' ? happenedEarlier(calls, event) : none;
+  const { call } = found;
+  if (call.status === 'compensated' || (call.status === 'confirmed' && !isResultUnknown(call))) return none;
   switch (event.outcome) {
     case 'happened':
       // What the call answered is what its code will be given: without it, it is for a person to say.
-      if (event.result !== undefined) return [confirmed(row, event, event.source, event.seq)];
-      return [withEvidence(row.status === 'failed' ? doubtfulAgain(row) : row, event)];
+      return [
+        changed(
+          found,
+          event.result !== undefined
+            ? confirmed(call, event, event.source, event.seq)
+            : withEvidence(call.status === 'failed' ? doubtfulAgain(call) : call, event),
+        ),
+      ];
     case 'did-not-happen':
       // A late worker's refusal settles its own attempt only.
-      return row.status === 'confirmed' || (event.source === 'late-worker' && row.doubtBefore)
+      return call.status === 'confirmed' || (event.source === 'late-worker' && call.doubtBefore)
         ? none
-        : [unhappened(row)];
+        : [changed(found, unhappened(call))];
     case 'unknown':
       return none;
   }
 }
 
 /** Late word of an intent that was found not to have happened, and was sent again since: perhaps it happened twice. */
-function happenedEarlier(ledger: Ledger, event: EventOf<'effect.verified'>): readonly EffectRecord[] {
-  const row = ledger.get(event.stepKey)?.findLast((one) => isEarlier(one, event.runId, event.intentSeq));
-  if (row === undefined) return none;
-  if (row.status !== 'failed') return [withEvidence(row, event)];
-  // The newest one surely did not happen, so this one is what became of the occurrence.
-  const that = { ...row, runId: event.runId, intentSeq: event.intentSeq };
-  return [
-    event.result === undefined
-      ? withEvidence(doubtfulAgain(that), event)
-      : confirmed(that, event, event.source, event.seq),
-  ];
+function happenedEarlier(calls: readonly Call[], event: EventOf<'effect.verified'>): readonly EffectRecord[] {
+  const found = calls.findLast(({ call }) => isEarlier(call, event.runId, event.intentSeq));
+  if (found === undefined) return none;
+  const told = withEvidence(found.call, event);
+  return [changed(found, told.status === 'failed' ? unhappened(told) : told)];
 }
 
 /** It was thought not to have happened. An idempotent one may be repeated under its key, and answers then. */
@@ -267,11 +326,30 @@ function withEvidence(row: EffectRecord, event: EventOf<'effect.verified'>): Eff
   return { ...row, evidence: [...others, told] };
 }
 
-/** Something says that an intent before the newest one happened, and the newest may have happened as well: an alarm. */
+/** All that says of the occurrence that it happened, beyond what confirmed it: calls that stand beside it included. */
+export const evidenceOf = (effect: EffectRecord): readonly Evidence[] => [
+  ...(effect.evidence ?? []),
+  ...(effect.beside ?? []).flatMap((call) =>
+    call.status === 'confirmed' ? [confirmationOf(call), ...(call.evidence ?? [])] : (call.evidence ?? []),
+  ),
+];
+
+const confirmationOf = (call: EffectRecord): Evidence => ({
+  ...placeOf(call),
+  source: call.confirmedBy ?? 'outcome',
+  seq: call.confirmedSeq ?? call.intentSeq,
+  ...(call.receipt !== undefined && { receipt: call.receipt }),
+  ...(call.result && { result: call.result }),
+});
+
+const isOfOther =
+  (effect: EffectRecord) =>
+  (one: IntentPlace): boolean =>
+    one.runId !== effect.runId || one.intentSeq !== effect.intentSeq;
+
+/** Something says that another intent than the newest one happened, and the newest may have happened as well: an alarm. */
 export const mayHaveHappenedTwice = (effect: EffectRecord): boolean =>
-  effect.effect === 'external' &&
-  effect.status !== 'failed' &&
-  (effect.evidence ?? []).some((one) => one.runId !== effect.runId || one.intentSeq !== effect.intentSeq);
+  effect.effect === 'external' && effect.status !== 'failed' && evidenceOf(effect).some(isOfOther(effect));
 
 /**
  * Confirmed, but what it answered is not known, because it could not be recorded or nobody said it. It is never sent
@@ -280,22 +358,40 @@ export const mayHaveHappenedTwice = (effect: EffectRecord): boolean =>
 export const isResultUnknown = (effect: Pick<EffectRecord, 'status' | 'result'>): boolean =>
   effect.status === 'confirmed' && effect.result === undefined;
 
-const unhappened = (row: EffectRecord): EffectRecord => ({
-  ...settledRow(row),
-  status: 'failed',
-  doubtBefore: false,
-});
+/**
+ * The row once its call is known not to have happened. What is known of the occurrence's other calls is then what became
+ * of it: the one beside it that is confirmed, else one that may have happened, else an earlier one that something says did.
+ */
+function unhappened(row: EffectRecord): EffectRecord {
+  const gone: EffectRecord = { ...settledRow(row), status: 'failed', doubtBefore: false };
+  const calls = row.beside ?? [];
+  const next = calls.find(({ status }) => status === 'confirmed') ?? calls[0];
+  if (next !== undefined)
+    return joined({ ...next, ...besides(calls.filter((one) => one !== next)) }, without(gone, 'beside'));
+  const told = (row.evidence ?? []).filter(isOfOther(row));
+  const word = told.findLast(({ result }) => result !== undefined) ?? told.at(-1);
+  if (word === undefined) return gone;
+  const { runId, intentSeq, source, seq } = word;
+  const earlier = (row.earlier ?? []).filter((one) => one.runId !== runId || one.intentSeq !== intentSeq);
+  const that: EffectRecord = {
+    ...gone,
+    runId,
+    intentSeq,
+    earlier: row.executions > 0 ? [...earlier, placeOf(row)] : earlier,
+  };
+  return word.result === undefined ? doubtfulAgain(that) : confirmed(that, word, source, seq);
+}
 
 function decided(
   ledger: Ledger,
   event: EventOf<'effect.decided'>,
   isOurs?: (id: RunId) => boolean,
 ): readonly EffectRecord[] {
-  const row = decidedOn(ledger, event.runId, event.stepKey, event.decision.intentSeq);
-  if (row === undefined || row.status === 'compensated') return none;
-  if (isOurs?.(row.runId)) return none;
-  const after = withDecision(row, event.decision, event.seq);
-  return after === row ? none : [after];
+  const found = callDecidedOn(ledger, event.runId, event.stepKey, event.decision.intentSeq);
+  if (found === undefined || found.call.status === 'compensated') return none;
+  if (isOurs?.(found.call.runId)) return none;
+  const after = withDecision(found.call, event.decision, event.seq);
+  return after === found.call ? none : [changed(found, after)];
 }
 
 /** The row as it would be after the decision; the same row where the decision settles nothing. */

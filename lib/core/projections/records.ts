@@ -148,6 +148,11 @@ export interface EffectRecord {
   readonly earlier?: readonly IntentPlace[];
   /** What said that it happened and could not confirm it: it brings no result, or is about an earlier intent. */
   readonly evidence?: readonly Evidence[];
+  /**
+   * Calls that other runs of the lineage sent for the occurrence while this one stood, as uploaded journals tell of them:
+   * one a run, none of them `failed`, none with calls beside it. `evidenceOf` tells what they say.
+   */
+  readonly beside?: readonly EffectRecord[];
 }
 
 /** Where an intent stands. */
@@ -157,7 +162,7 @@ export interface IntentPlace {
 }
 
 export interface Evidence extends IntentPlace {
-  readonly source: 'probe' | 'late-worker';
+  readonly source: NonNullable<EffectRecord['confirmedBy']>;
   /** Of the event, in the run that the intent stands in. */
   readonly seq: Seq;
   readonly receipt?: string;
