@@ -95,28 +95,24 @@ export function migrateSqlite(file: string, folder: string): readonly string[] {
 /** The lock that Prisma's own migrations take: two processes that start together wait for each other. */
 const MIGRATE_LOCK = 72_707_369;
 
-/** Applies what is pending, each migration in a transaction. Returns the names of what it applied. */
+/** Applies what is pending, all or nothing. Returns the names of what it applied. */
 export async function migratePostgres(url: string, folder: string): Promise<readonly string[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATE_LOCK]);
+    // What fails in here is rolled back with the connection.
+    await client.query('BEGIN');
     await client.query(historyTable('TIMESTAMPTZ'));
     const todo = pending(migrationsIn(folder), (await client.query<Applied>(APPLIED)).rows);
     for (const { name, sql, checksum } of todo) {
-      await client.query('BEGIN');
-      try {
-        await client.query(sql);
-        await client.query(
-          'INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count) VALUES ($1, $2, $3, now(), now(), 1)',
-          [randomUUID(), checksum, name],
-        );
-        await client.query('COMMIT');
-      } catch (error) {
-        await client.query('ROLLBACK');
-        throw error;
-      }
+      await client.query(sql);
+      await client.query(
+        'INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count) VALUES ($1, $2, $3, now(), now(), 1)',
+        [randomUUID(), checksum, name],
+      );
     }
+    await client.query('COMMIT');
     return todo.map(({ name }) => name);
   } finally {
     await client.end();
