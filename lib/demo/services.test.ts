@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -71,6 +71,21 @@ describe('the payment provider', () => {
     expect(ledger('k1').map((line) => line.deduplicated)).toEqual([false, true]);
   });
 
+  it.each([500, 429, 'hang'] as const)(
+    'writes a request that it answers with %s to the ledger, too',
+    async (answer) => {
+      const key = `trouble-${answer}`;
+      await control('payments', 'faults', { match: `ORD-${key}`, answer });
+      const asked = refund(key);
+      asked.catch(() => undefined);
+      await vi.waitFor(() => expect(ledger(key)).toMatchObject([{ deduplicated: false }]));
+      if (answer === 'hang') return;
+      expect((await asked).status).toBe(answer);
+      expect((await refund(key)).status).toBe(201);
+      expect(ledger(key).map((line) => line.deduplicated)).toEqual([false, false]);
+    },
+  );
+
   it('finds a refund by its key, and says so when there is none', async () => {
     await refund('k2');
     const found = await (await fetch(`${urls['payments']}/refunds?key=k2`)).json();
@@ -85,6 +100,19 @@ describe('the payment provider', () => {
     const again = (await (await refund('k4', await startService('payments'))).json()) as { id: string };
     expect(again.id).toBe(first.id);
     expect(ledger('k4').map((line) => line.deduplicated)).toEqual([false, true]);
+  });
+
+  it('starts again after a kill in the middle of a line, and loses nothing that it writes from then on', async () => {
+    await refund('k6');
+    appendFileSync(join(folder, 'payments.jsonl'), '{"key":"cut');
+    const second = (await (await refund('k7', await startService('payments'))).json()) as { id: string };
+    const third = await startService('payments');
+    expect(await (await fetch(`${third}/refunds?key=k6`)).json()).toMatchObject({
+      refund: { orderId: 'ORD-k6' },
+    });
+    expect(await (await fetch(`${third}/refunds?key=k7`)).json()).toMatchObject({
+      refund: { id: second.id },
+    });
   });
 
   it('makes the refund and withholds its answer where it is held', async () => {

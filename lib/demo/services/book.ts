@@ -1,5 +1,6 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { ServiceRequest } from './serve';
 
 /** One line of `ledger.jsonl`: a request that a downstream service got, whatever it answered. `at` is ISO 8601. */
 export interface LedgerLine {
@@ -23,19 +24,25 @@ export function writeLedger(line: Omit<LedgerLine, 'at'>): void {
   appendFileSync(path, `${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`);
 }
 
+/** Which key a request is about: the one that it sends, or the one that it asks after. */
+export const keyOf = ({ method, url, idempotencyKey }: ServiceRequest): string | null =>
+  method === 'POST' ? idempotencyKey : url.searchParams.get('key');
+
 /** What a service has done, by idempotency key; it survives the service. */
 export interface Book<Entry> {
   find(key: string): Entry | undefined;
   add(key: string, entry: Entry): void;
 }
 
-/** Opens a service's book in the demo's folder. A line cut off by a kill at the end is passed over: it was never answered. */
+/** Opens a service's book in the demo's folder. A line cut off by a kill at the end is taken out: it was never answered. */
 export function openBook<Entry>(name: string): Book<Entry> {
   const path = join(demoFolder(), `${name}.jsonl`);
   const entries = new Map<string, Entry>();
   if (existsSync(path)) {
-    const lines = readFileSync(path, 'utf8').split('\n');
-    for (const line of lines.slice(0, -1)) {
+    const text = readFileSync(path);
+    const whole = text.subarray(0, text.lastIndexOf('\n') + 1);
+    if (whole.length < text.length) truncateSync(path, whole.length);
+    for (const line of whole.toString('utf8').split('\n').slice(0, -1)) {
       const { key, entry } = JSON.parse(line) as { key: string; entry: Entry };
       entries.set(key, entry);
     }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { openBook, writeLedger } from './book';
+import { keyOf, openBook, writeLedger } from './book';
 import { type ServiceAnswer, type ServiceRequest, serve } from './serve';
 
 /* The mail service: `POST /messages` under an Idempotency-Key, `GET /messages?key=` to ask what became of one. */
@@ -15,12 +15,6 @@ const book = openBook<SentMail>('mail');
 function sendMail(request: ServiceRequest): ServiceAnswer {
   const key = request.idempotencyKey;
   const known = key === null ? undefined : book.find(key);
-  writeLedger({
-    service: 'mail',
-    operation: 'mail.send',
-    idempotencyKey: key,
-    deduplicated: known !== undefined,
-  });
   if (known !== undefined) return { status: 200, body: known };
   if (key === null) return { status: 400, body: { error: { message: 'Idempotency-Key is missing' } } };
   const asked = JSON.parse(request.text) as { to: string; subject: string };
@@ -36,12 +30,23 @@ function sendMail(request: ServiceRequest): ServiceAnswer {
 }
 
 function findMail(key: string | null): ServiceAnswer {
-  writeLedger({ service: 'mail', operation: 'mail.find', idempotencyKey: key, deduplicated: false });
   return { status: 200, body: { mail: (key === null ? undefined : book.find(key)) ?? null } };
+}
+
+function received(request: ServiceRequest): void {
+  if (request.url.pathname !== '/messages') return;
+  const isSend = request.method === 'POST';
+  const key = keyOf(request);
+  writeLedger({
+    service: 'mail',
+    operation: isSend ? 'mail.send' : 'mail.find',
+    idempotencyKey: key,
+    deduplicated: isSend && key !== null && book.find(key) !== undefined,
+  });
 }
 
 serve((request) => {
   if (request.url.pathname !== '/messages')
     return { status: 404, body: { error: { message: 'no such path' } } };
-  return request.method === 'POST' ? sendMail(request) : findMail(request.url.searchParams.get('key'));
-});
+  return request.method === 'POST' ? sendMail(request) : findMail(keyOf(request));
+}, received);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { openBook, writeLedger } from './book';
+import { keyOf, openBook, writeLedger } from './book';
 import { type ServiceAnswer, type ServiceRequest, serve } from './serve';
 
 /* The payment provider: `POST /refunds` under an Idempotency-Key, `GET /refunds?key=` to ask what became of one. */
@@ -16,12 +16,6 @@ const book = openBook<Refund>('payments');
 function createRefund(request: ServiceRequest): ServiceAnswer {
   const key = request.idempotencyKey;
   const known = key === null ? undefined : book.find(key);
-  writeLedger({
-    service: 'payments',
-    operation: 'refund.create',
-    idempotencyKey: key,
-    deduplicated: known !== undefined,
-  });
   if (known !== undefined) return { status: 200, body: known };
   if (key === null) return { status: 400, body: { error: { message: 'Idempotency-Key is missing' } } };
   const asked = JSON.parse(request.text) as Omit<Refund, 'id'>;
@@ -39,12 +33,23 @@ function createRefund(request: ServiceRequest): ServiceAnswer {
 }
 
 function findRefund(key: string | null): ServiceAnswer {
-  writeLedger({ service: 'payments', operation: 'refund.find', idempotencyKey: key, deduplicated: false });
   return { status: 200, body: { refund: (key === null ? undefined : book.find(key)) ?? null } };
+}
+
+function received(request: ServiceRequest): void {
+  if (request.url.pathname !== '/refunds') return;
+  const isCreate = request.method === 'POST';
+  const key = keyOf(request);
+  writeLedger({
+    service: 'payments',
+    operation: isCreate ? 'refund.create' : 'refund.find',
+    idempotencyKey: key,
+    deduplicated: isCreate && key !== null && book.find(key) !== undefined,
+  });
 }
 
 serve((request) => {
   if (request.url.pathname !== '/refunds')
     return { status: 404, body: { error: { message: 'no such path' } } };
-  return request.method === 'POST' ? createRefund(request) : findRefund(request.url.searchParams.get('key'));
-});
+  return request.method === 'POST' ? createRefund(request) : findRefund(keyOf(request));
+}, received);

@@ -106,8 +106,14 @@ async function control(
   return { status: 200, body: {} };
 }
 
-/** Starts a service on a free port of 127.0.0.1, tells the parent `{ url }`, and ends when the channel to it closes. */
-export function serve(handle: (request: ServiceRequest) => Promise<ServiceAnswer> | ServiceAnswer): void {
+/**
+ * Starts a service on a free port of 127.0.0.1, tells the parent `{ url }`, and ends when the channel to it closes.
+ * `received` hears of every request before anything is done about it, trouble made on demand included.
+ */
+export function serve(
+  handle: (request: ServiceRequest) => Promise<ServiceAnswer> | ServiceAnswer,
+  received: (request: ServiceRequest) => void = () => undefined,
+): void {
   const faults = createFaults();
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -125,6 +131,7 @@ export function serve(handle: (request: ServiceRequest) => Promise<ServiceAnswer
       await send(await control(request, faults), response, closed.signal);
       return;
     }
+    received(request);
     const fault = faults.take(request);
     if (fault?.answer === 'hang') return;
     if (typeof fault?.answer === 'number') {
