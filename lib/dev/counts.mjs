@@ -9,6 +9,18 @@ export const one = (passed, detail) => ({
   detail,
 });
 
+/** Of a program whose output has a line for each thing looked at, saying `skipped` and why where it did not. */
+export function countLines({ code, output }) {
+  const lines = output.split('\n').filter((line) => line.trim() !== '');
+  const skipped = lines.filter((line) => line.includes(' skipped '));
+  return {
+    passed: code === 0 ? lines.length - skipped.length : 0,
+    failed: code === 0 ? 0 : 1,
+    skipped: skipped.length,
+    detail: code === 0 ? skipped.join('\n') : output,
+  };
+}
+
 const readReport = (file) => {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
@@ -18,6 +30,9 @@ const readReport = (file) => {
 };
 
 const NO_REPORT = (output) => ({ passed: 0, failed: 1, skipped: 0, detail: output });
+
+/** What a suite that skips itself says of it: the name, and what would let it run. */
+const SKIPPED = /^skipped: .+ \(.+\)$/;
 
 /** Counts of vitest's JSON report. A file that could not be loaded has no tests and counts as one failure. */
 export function countVitest(file, { code, output }) {
@@ -30,13 +45,14 @@ export function countVitest(file, { code, output }) {
     .flatMap((suite) => suite.assertionResults)
     .filter((test) => test.status === 'skipped' || test.status === 'pending' || test.status === 'todo')
     .map((test) => `skipped: ${test.fullName}`);
+  const why = new Set(output.split('\n').filter((line) => SKIPPED.test(line)));
   const failed = report.numFailedTests + broken.length;
   return {
     passed: report.numPassedTests,
     // An unhandled error fails the run although every test passed.
     failed: failed === 0 && code !== 0 ? 1 : failed,
     skipped: report.numPendingTests + report.numTodoTests,
-    detail: [...(code === 0 ? [] : [output]), ...skippedNames].join('\n'),
+    detail: [...(code === 0 ? [] : [output]), ...skippedNames, ...why].join('\n'),
   };
 }
 

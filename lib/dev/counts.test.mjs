@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { countPlaywright, countVitest, sum } from './counts.mjs';
+import { countLines, countPlaywright, countVitest, sum } from './counts.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'rerail-counts-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -48,6 +48,24 @@ describe('counting a runner', () => {
       skipped: 1,
       detail: 'skipped: test 1',
     });
+  });
+
+  it('says why a suite was skipped, once', () => {
+    const file = report(vitestReport([suite('passed', 'passed', 'skipped')]));
+    const line = 'skipped: stores (PostgreSQL) (set X to run it)';
+    const output = `stderr | a file\n${line}\n\n${line}\n`;
+    expect(countVitest(file, { code: 0, output }).detail).toBe(`skipped: test 1\n${line}`);
+  });
+
+  it('counts the lines of a check, and those that it skipped with their reason', () => {
+    const output = 'migrations: sqlite equal the models\nmigrations: postgres skipped (set X)\n';
+    expect(countLines({ code: 0, output })).toEqual({
+      passed: 1,
+      failed: 0,
+      skipped: 1,
+      detail: 'migrations: postgres skipped (set X)',
+    });
+    expect(countLines({ code: 1, output })).toMatchObject({ passed: 0, failed: 1, detail: output });
   });
 
   it('takes a runner that ended badly although every test passed as failed', () => {

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { findChromium } from './chromium.mjs';
-import { countPlaywright, countVitest, one, sum } from './counts.mjs';
+import { countLines, countPlaywright, countVitest, one, sum } from './counts.mjs';
 import { tryFreshClone } from './fresh-clone.mjs';
 import { inRoot, workDir } from './paths.mjs';
 import { PrepareError, prepare } from './prepare.mjs';
@@ -93,7 +93,7 @@ const STATIC = [
     { name: 'dead code', run: program(bin('knip'), ['--no-progress']) },
     {
       name: 'migrations against the schema',
-      run: program(process.execPath, ['prisma/check-migrations.mjs']),
+      run: async () => countLines(await runCommand(process.execPath, ['prisma/check-migrations.mjs'])),
     },
   ],
 ];
