@@ -1,60 +1,44 @@
 'use client';
 
-import { useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
+import { answeredWords, answerView, useAsking } from '@/components/run/asking';
 import { EffectTag } from '@/components/run/effect-tag';
 import { PayloadView } from '@/components/run/payload-view';
 import type { Field } from '@/components/run/schema-fields';
 import { SchemaForm } from '@/components/run/schema-form';
 import { Button } from '@/components/ui/button';
-import { moment, relative } from '@/components/ui/format';
+import { moment, relative, seen } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { ProblemNote } from '@/components/ui/problem-note';
 import { useNow } from '@/components/ui/time';
 import { problemOf } from '@/lib/client/api';
 import type { EffectRow, RunSummary } from '@/lib/client/api-types';
-import { verificationQuery } from '@/lib/client/order-events';
 import { runHref } from '@/lib/client/url-state';
 import { useOrder } from '@/lib/client/use-order';
-import { useHasWorker } from '@/lib/client/workers';
 import { OrderNote } from './order-note';
 import { type DecisionDraft, decisionOf, type Outcome } from './plan-draft';
 
-const answers = {
-  happened: { tone: 'ok', glyph: 's-completed', words: 'Found: it happened.' },
-  'did-not-happen': { tone: 'neutral', glyph: 's-cancelled', words: 'Not found: it did not happen.' },
-  unknown: { tone: 'attention', glyph: 's-unknown', words: 'No definite answer.' },
-} as const;
-
-/** A run whose stream this page does not hear is looked at again so often. */
-const ELSEWHERE_MS = 3_000;
-
-function Answer({ run, effect }: { readonly run: RunSummary; readonly effect: EffectRow }) {
+function Answer({
+  run,
+  effect,
+  onActed,
+}: {
+  readonly run: RunSummary;
+  readonly effect: EffectRow;
+  readonly onActed: () => void;
+}) {
   const now = useNow();
-  const hasWorker = useHasWorker(run.agent);
-  const order = useOrder(run.id, `verify ${effect.stepKey} ${effect.intentSeq}`);
-  const query = useQuery({
-    ...verificationQuery(run.id, effect),
-    refetchInterval: effect.runId === run.id ? false : ELSEWHERE_MS,
-  });
+  const { order, query, words, reason, ask } = useAsking(run, effect, onActed);
   const { answer, waits, ended } = query.data ?? {};
   const settled = effect.status !== 'in-doubt';
-  const asked = !settled && waits !== undefined;
   const askAgain = effect.askAgainAt === null ? undefined : Date.parse(effect.askAgainAt);
-  const reason = settled
-    ? 'It is settled'
-    : !effect.verifiable
-      ? 'This tool has no probe'
-      : effect.runId === run.id && !run.actions.verify.possible
-        ? (run.actions.verify.reason ?? 'Not possible now')
-        : (order.lock ?? (asked ? 'Asked; waits for the answer' : undefined));
   return (
     <div className="verify">
       <div className="line">
         <Glyph name="probe" />
         <span className="grow">
           {answer
-            ? `${answer.source === 'probe' ? 'Asked the provider' : 'A late worker told'}, ${moment(answer.at)}`
+            ? answeredWords(answer)
             : !effect.verifiable
               ? 'No probe is declared'
               : query.data
@@ -63,41 +47,24 @@ function Answer({ run, effect }: { readonly run: RunSummary; readonly effect: Ef
                   : 'The provider has not been asked'
                 : ''}
         </span>
-        <Button
-          size="small"
-          kind="quiet"
-          hotkey="V"
-          reason={reason}
-          onPress={() =>
-            order.give({ mode: 'verify', reason: '', stepKey: effect.stepKey }, 'Ask the provider')
-          }
-        >
+        <Button size="small" kind="quiet" hotkey="V" reason={reason} onPress={ask}>
           {answer ? 'Ask again' : 'Ask the provider'}
         </Button>
       </div>
       <div role="status" aria-label="Provider's answer" aria-live="polite">
         {answer && (
-          <div className="answer" data-tone={answers[answer.outcome].tone}>
-            <Glyph name={answers[answer.outcome].glyph} toned />
+          <div className="answer" data-tone={answerView[answer.outcome].tone}>
+            <Glyph name={answerView[answer.outcome].glyph} toned />
             <div className="grow">
-              <strong>{answers[answer.outcome].words}</strong>{' '}
+              <strong>{answerView[answer.outcome].words}</strong>{' '}
               {answer.receipt !== undefined && <code>{answer.receipt}</code>}
-              {answer.note !== undefined && <p className="second break-words">{answer.note}</p>}
+              {answer.note !== undefined && <p className="second break-words">{seen(answer.note)}</p>}
             </div>
           </div>
         )}
-        {asked && (
-          <p className="answer">
-            Asked by {waits.actor}, {moment(waits.at)}.{' '}
-            {hasWorker === false
-              ? 'No worker that has this agent is connected: it is answered once one with this tool’s probe comes.'
-              : 'A worker with this tool’s probe answers it; the answer is shown here.'}
-          </p>
-        )}
-        {!settled && ended && (
-          <p className="answer" data-tone="attention">
-            The question was {ended.outcome}
-            {ended.detail === undefined ? '.' : `: ${ended.detail}`}
+        {!settled && words !== undefined && (
+          <p className="answer" data-tone={ended === undefined ? undefined : 'attention'}>
+            {words}
           </p>
         )}
         {!settled && askAgain !== undefined && askAgain > now && now > 0 && (
@@ -136,17 +103,20 @@ function RecordDecision({
   draft,
   fields,
   reason,
+  onActed,
 }: {
   readonly run: RunSummary;
   readonly effect: EffectRow;
   readonly draft: DecisionDraft;
   readonly fields: readonly Field[];
   readonly reason: string;
+  readonly onActed: () => void;
 }) {
-  const order = useOrder(run.id, `decide ${effect.stepKey} ${effect.intentSeq}`);
+  const order = useOrder(run.id, `decide ${effect.stepKey} ${effect.intentSeq}`, { onAccepted: onActed });
   const decision = decisionOf(draft, effect, fields);
   const what = draft.outcome === 'hold' ? 'hold' : 'decision';
   const done = draft.outcome === 'hold' && effect.held;
+  if (done && order.accepted !== undefined) order.clear();
   return (
     <div className="pt-2">
       <Button
@@ -177,10 +147,12 @@ interface Props {
   /** The draft is whole and part of the plan. */
   readonly decided: boolean;
   readonly onDraft: (draft: DecisionDraft) => void;
+  /** The person asked about it or decided it, by itself. */
+  readonly onActed: () => void;
 }
 
 /** One effect whose outcome has to be settled: ask, or decide by hand. */
-export function EffectCard({ run, reason, effect, fields, draft, decided, onDraft }: Props) {
+export function EffectCard({ run, reason, effect, fields, draft, decided, onDraft, onActed }: Props) {
   const settled = effect.status !== 'in-doubt';
   const elsewhere = effect.runId !== run.id;
   const word = settled
@@ -225,7 +197,7 @@ export function EffectCard({ run, reason, effect, fields, draft, decided, onDraf
           </>
         )}
       </p>
-      <Answer run={run} effect={effect} />
+      <Answer run={run} effect={effect} onActed={onActed} />
       {!settled && (
         <fieldset className="choices">
           <legend className="visually-hidden">What happened to {effect.name}?</legend>
@@ -274,7 +246,14 @@ export function EffectCard({ run, reason, effect, fields, draft, decided, onDraf
                           ? ''
                           : 'It is recorded with the order below; or by itself, which starts nothing.'}
                     </p>
-                    <RecordDecision run={run} effect={effect} draft={draft} fields={fields} reason={reason} />
+                    <RecordDecision
+                      run={run}
+                      effect={effect}
+                      draft={draft}
+                      fields={fields}
+                      reason={reason}
+                      onActed={onActed}
+                    />
                   </>
                 )}
               </div>

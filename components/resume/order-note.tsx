@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { Button } from '@/components/ui/button';
 import { moment } from '@/components/ui/format';
 import { ProblemNote } from '@/components/ui/problem-note';
@@ -8,8 +9,11 @@ import { Refusal } from './refusal';
 export function OrderNote({
   order,
   different,
+  children,
 }: {
   readonly order: Order;
+  /** What can be done about a refusal. */
+  readonly children?: ReactNode;
   /** What is different in the plan that was made since. */
   readonly different?: readonly string[] | undefined;
 }) {
@@ -29,5 +33,10 @@ export function OrderNote({
         </Button>
       </ProblemNote>
     );
-  return problem ? <Refusal problem={problem} different={different} /> : null;
+  if (!problem) return null;
+  return (
+    <Refusal problem={problem} different={different}>
+      {children}
+    </Refusal>
+  );
 }

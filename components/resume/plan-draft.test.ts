@@ -4,6 +4,7 @@ import type { CheckpointRow, PlanAnswer } from '@/lib/client/api-types';
 import { runId, seq, stepKey } from '@/lib/core/events/ids';
 import {
   choices,
+  draftToPlan,
   intentKey,
   isDirty,
   modeFor,
@@ -289,5 +290,36 @@ describe('what is different in a new plan', () => {
 
   it('finds none where the digest would be the same', () => {
     expect(differences({ headSeq: 9, plannedAt: 'now', obstacles: [{}] }).words).toEqual([]);
+  });
+
+  it('never says nothing where the digest is another one', () => {
+    expect(differences({ digest: 'another' }).words).toEqual(['a result that the code is given']);
+  });
+});
+
+describe('the draft that is planned for', () => {
+  const rested = {
+    ...noDraft,
+    decisions: { k: { outcome: 'happened', texts: { id: '1' }, receipt: '' } },
+    edits: [{ path: '/variables/a', text: '1' }],
+  } as const;
+
+  it('is the one before while a text is typed', () => {
+    const typed = [
+      { ...rested, decisions: { k: { ...rested.decisions.k, texts: { id: '12' } } } },
+      { ...rested, decisions: { k: { ...rested.decisions.k, receipt: 're_1' } } },
+      { ...rested, edits: [{ path: '/variables/a', text: '12' }] },
+    ];
+    for (const draft of typed) expect(draftToPlan(draft, rested)).toBe(rested);
+  });
+
+  it('is the new one as soon as something is chosen', () => {
+    const chosen = [
+      { ...rested, decisions: { k: { ...rested.decisions.k, outcome: 'hold' as const } } },
+      { ...rested, decisions: {} },
+      { ...rested, keep: [stepKey('pay#1/send#1')] },
+      { ...rested, edits: [] },
+    ];
+    for (const draft of chosen) expect(draftToPlan(draft, rested)).toBe(draft);
   });
 });

@@ -76,6 +76,18 @@ export const goesWithOrder = (
   mode: PlanMode,
 ): boolean => settles(mode) && effect.status === 'in-doubt' && effect.runId === runId;
 
+/** What is chosen, without the texts that may be in the middle of being typed. */
+const choicesIn = ({ decisions, keep, edits }: Draft): string =>
+  JSON.stringify([
+    Object.entries(decisions).map(([key, { outcome }]) => [key, outcome]),
+    keep,
+    edits.map(({ path }) => path),
+  ]);
+
+/** The draft to plan for: a choice counts at once, a text when the typing rests. `rested` is the draft as it last did. */
+export const draftToPlan = (draft: Draft, rested: Draft): Draft =>
+  choicesIn(draft) === choicesIn(rested) ? rested : draft;
+
 /** The plan to ask for. What is not complete is left out of it and named; what has been settled meanwhile, too. */
 export function readDraft(
   runId: string,
@@ -224,12 +236,15 @@ export interface PlanDifferences {
 const promiseOf = (step: PlannedStep): string =>
   JSON.stringify([step.disposition, step.condition, step.intentSeq, step.receipt, step.ownerRunId]);
 
+/** Keys of the steps that the new plan treats otherwise than the old one, or that are new in it. */
+export function changedSteps(before: PlanAnswer, after: PlanAnswer): ReadonlySet<string> {
+  const was = new Map<string, string>(before.steps.map((step) => [step.key, promiseOf(step)]));
+  return new Set(after.steps.filter((step) => was.get(step.key) !== promiseOf(step)).map((step) => step.key));
+}
+
 /** How two plans of one order differ, in all that their digests cover. */
 export function planDifferences(before: PlanAnswer, after: PlanAnswer): PlanDifferences {
-  const was = new Map<string, string>(before.steps.map((step) => [step.key, promiseOf(step)]));
-  const keys = new Set(
-    after.steps.filter((step) => was.get(step.key) !== promiseOf(step)).map((step) => step.key),
-  );
+  const keys = changedSteps(before, after);
   const now = new Set<string>(after.steps.map((step) => step.key));
   const gone = before.steps.filter((step) => !now.has(step.key)).length;
   const differs = (part: (plan: PlanAnswer) => unknown): boolean =>
@@ -246,7 +261,9 @@ export function planDifferences(before: PlanAnswer, after: PlanAnswer): PlanDiff
     differs((plan) => plan.context.messages) && 'the conversation that is restored',
     (differs((plan) => plan.edits) || differs((plan) => plan.decisions)) && 'what was chosen here',
   ].filter((word) => word !== false);
-  return { keys, words };
+  // What is left of a digest: the result that the code is given for an effect, and options.
+  const isUnnamed = words.length === 0 && before.digest !== after.digest;
+  return { keys, words: isUnnamed ? ['a result that the code is given'] : words };
 }
 
 /** True where this order would do nothing at all: the run has come to its end. */

@@ -7,8 +7,9 @@ import { useQueryStates } from 'nuqs';
 import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import { LastOrder } from '@/components/run/last-order';
 import { NotLive } from '@/components/run/not-live';
+import { impossibleNow } from '@/components/run/run-words';
 import { fieldsOf } from '@/components/run/schema-fields';
-import { useRun, useRunLive } from '@/components/run/use-run';
+import { useRested, useRun, useRunLive } from '@/components/run/use-run';
 import { badgeView, runStatusView } from '@/components/run/views';
 import { Button, ButtonLink } from '@/components/ui/button';
 import { moment } from '@/components/ui/format';
@@ -17,7 +18,8 @@ import { useHotkeys, useModEnter, useUnsaved } from '@/components/ui/hotkeys';
 import { Badge } from '@/components/ui/mark';
 import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { problemOf } from '@/lib/client/api';
-import type { EffectRow, PlanAnswer, PlanMode, RunSummary } from '@/lib/client/api-types';
+import type { EffectRow, PlanMode, RunSummary } from '@/lib/client/api-types';
+import { ELSEWHERE_MS } from '@/lib/client/order-events';
 import { planQuery } from '@/lib/client/plan-queries';
 import { checkpointsQuery, effectsQuery, graphQuery, machineQuery } from '@/lib/client/run-queries';
 import { planModes, planParams, runHref } from '@/lib/client/url-state';
@@ -30,6 +32,7 @@ import { EffectCard } from './effect-card';
 import { LeftBehind } from './left-behind';
 import { OrderNote } from './order-note';
 import {
+  draftToPlan,
   goesWithOrder,
   intentKey,
   isDirty,
@@ -43,6 +46,7 @@ import {
   startOf,
 } from './plan-draft';
 import { PlanTable } from './plan-table';
+import { isSame, type ReadPlan, readOnArrival } from './read-plan';
 
 const modes = {
   resume: {
@@ -95,7 +99,8 @@ const concerns = (effect: EffectRow) =>
 /** Effects of another run, whose stream this page does not hear. */
 const elsewhere = (run: RunSummary, effects: readonly EffectRow[]) =>
   effects.some((effect) => effect.status === 'in-doubt' && effect.runId !== run.id);
-const ELSEWHERE_MS = 3_000;
+/** How long a text has to rest before it is planned for. */
+const TYPING_MS = 250;
 
 function Planner({ run }: { readonly run: RunSummary }) {
   const router = useRouter();
@@ -116,7 +121,9 @@ function Planner({ run }: { readonly run: RunSummary }) {
     enabled: run.machineDigest !== null && effects.some(concerns),
   }).data;
   const fieldsFor = (effect: Pick<EffectRow, 'name'>) => fieldsOf(machine?.tools[effect.name]?.result);
-  const { body, open } = readDraft(run.id, mode, from, draft, effects, fieldsFor);
+  const { open } = readDraft(run.id, mode, from, draft, effects, fieldsFor);
+  const asked = draftToPlan(draft, useRested(draft, TYPING_MS));
+  const { body } = readDraft(run.id, mode, from, asked, effects, fieldsFor);
   const query = useQuery({
     ...planQuery(run.id, body),
     refetchInterval: elsewhere(run, effects) ? ELSEWHERE_MS : false,
@@ -124,14 +131,37 @@ function Planner({ run }: { readonly run: RunSummary }) {
   // A plan that could not be made leaves the last one, and what was entered beside it, where they are.
   const [plan, setPlan] = useState(query.data);
   if (query.data !== undefined && query.data !== plan) setPlan(query.data);
-  const current = query.isSuccess && !query.isPlaceholderData;
+  const [read, setRead] = useState<ReadPlan | undefined>(undefined);
+  const [acted, setActed] = useState(NOTHING);
+  const chosen = { mode, from, draft: asked };
+  const isMine = read !== undefined && isSame(read.of, chosen);
+  const arrived = query.isSuccess && !query.isPlaceholderData && (isMine || !query.isFetching);
+  if (arrived) {
+    const now = readOnArrival(read, query.data, chosen, { acted, goesOn: run.status === 'running' });
+    if (now !== read) {
+      setRead(now);
+      setActed(NOTHING);
+    }
+  }
+  const current = arrived && asked === draft;
   const problem = query.isError ? problemOf(query.error) : undefined;
   const order = useOrder(run.id, 'plan', { onAccepted: (answer) => router.push(runHref(answer.runId)) });
-  const [given, setGiven] = useState<PlanAnswer | undefined>(undefined);
+  // What the order itself changes is no news.
+  const before = arrived && order.accepted === undefined ? read?.plan : undefined;
   const differences = useMemo(
-    () => (order.problem?.kind === 'stale-plan' && given && plan ? planDifferences(given, plan) : undefined),
-    [order.problem, given, plan],
+    () => (before && plan && before.digest !== plan.digest ? planDifferences(before, plan) : undefined),
+    [before, plan],
   );
+  const hasRead = () => {
+    if (plan) setRead({ plan, of: chosen });
+    order.clear();
+  };
+  const haveRead = differences && (
+    <Button size="small" onPress={hasRead}>
+      I have read it
+    </Button>
+  );
+  const isStale = order.problem?.kind === 'stale-plan';
   useUnsaved(isDirty(draft, effects, reason));
   // What has a card of its own stands there.
   const unshown = (plan?.obstacles ?? []).filter(
@@ -150,19 +180,17 @@ function Planner({ run }: { readonly run: RunSummary }) {
     },
     [clear, setParams, mode, checkpoints],
   );
-  const impossible = run.actions[mode].possible
-    ? undefined
-    : (run.actions[mode].reason ?? 'Not possible now');
   const locked =
     order.lock ??
-    impossible ??
+    impossibleNow(run, mode) ??
     open[0] ??
     (problem ? 'There is no plan for this' : undefined) ??
-    (current ? plan?.obstacles[0]?.sentence : 'The plan is being made');
+    (current ? undefined : 'The plan is being made') ??
+    (differences ? 'The plan changed: read it first' : undefined) ??
+    plan?.obstacles[0]?.sentence;
   const words = plan ? orderWords(plan) : modes[mode].word;
   const give = () => {
     if (plan === undefined || locked !== undefined) return;
-    setGiven(plan);
     order.give({ ...body, reason, planDigest: plan.digest }, words);
   };
   const backHref = backTo(
@@ -211,9 +239,7 @@ function Planner({ run }: { readonly run: RunSummary }) {
         <div className="sheet-head">
           <fieldset className="segment" aria-label="Mode">
             {planModes.map((each) => {
-              const why = run.actions[each].possible
-                ? undefined
-                : (run.actions[each].reason ?? 'Not possible now');
+              const why = impossibleNow(run, each);
               return (
                 <button
                   key={each}
@@ -253,7 +279,18 @@ function Planner({ run }: { readonly run: RunSummary }) {
             onPick={pick}
           />
         )}
-        <OrderNote order={order} different={differences?.words} />
+        <OrderNote order={order} different={differences?.words}>
+          {isStale && haveRead}
+        </OrderNote>
+        {differences && !isStale && (
+          <ProblemNote
+            open
+            title={`The plan changed: ${differences.words.join(', ')}`}
+            detail="Nobody chose anything here meanwhile; below is the plan as it is now."
+          >
+            {haveRead}
+          </ProblemNote>
+        )}
         {(checkpointsRead.isError || effectsRead.isError) && (
           <ProblemNote
             title={`${checkpointsRead.isError ? 'The checkpoints' : 'The effects'} could not be read`}
@@ -346,6 +383,7 @@ function Planner({ run }: { readonly run: RunSummary }) {
                           goesWithOrder(run.id, effect, mode) &&
                           body.decisions?.[effect.stepKey] !== undefined
                         }
+                        onActed={() => setActed((now) => new Set([...now, effect.stepKey]))}
                         onDraft={(decision) =>
                           setDraft((now) => ({
                             ...now,

@@ -2,18 +2,13 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { seen } from '@/components/ui/format';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { problemOf } from '@/lib/client/api';
-import type { CheckpointRow, StateDiff, StepRow } from '@/lib/client/api-types';
+import type { StateDiff } from '@/lib/client/api-types';
 import { diffQuery } from '@/lib/client/run-queries';
+import type { InspectorMoment } from './inspector-moment';
 import { PayloadView } from './payload-view';
-
-interface Props {
-  readonly runId: string;
-  readonly seq: number;
-  readonly step: StepRow | undefined;
-  readonly checkpoints: readonly CheckpointRow[];
-}
 
 type Change = StateDiff['changes'][number];
 const signs = { added: '+', removed: '−', changed: '~' } as const satisfies Record<Change['change'], string>;
@@ -33,7 +28,7 @@ function Side({
 }) {
   if (payload) return <PayloadView label={label} payload={payload} />;
   return value === null ? null : (
-    <code className="block break-words whitespace-pre-wrap">{JSON.stringify(value, null, 1)}</code>
+    <code className="block break-words whitespace-pre-wrap">{seen(JSON.stringify(value, null, 1))}</code>
   );
 }
 
@@ -62,7 +57,9 @@ function ChangeRow({ change }: { readonly change: Change }) {
   );
 }
 
-export function DiffTab({ runId, seq, step, checkpoints }: Props) {
+type Props = Pick<InspectorMoment, 'run' | 'settled' | 'step' | 'checkpoints'>;
+
+export function DiffTab({ run, settled: seq, step, checkpoints }: Props) {
   const [since, setSince] = useState<'event' | 'step' | 'checkpoint' | 'start'>('event');
   const checkpoint = checkpoints.findLast((each) => each.inForce && each.seq < seq);
   const from = {
@@ -71,7 +68,7 @@ export function DiffTab({ runId, seq, step, checkpoints }: Props) {
     checkpoint: checkpoint?.seq ?? 0,
     start: 0,
   }[since];
-  const query = useQuery(diffQuery(runId, Math.max(0, from), seq));
+  const query = useQuery(diffQuery(run.id, Math.max(0, from), seq));
   return (
     <>
       <div className="section flex items-center gap-2">

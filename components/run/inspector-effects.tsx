@@ -2,21 +2,14 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { absolute, plural } from '@/components/ui/format';
-import { Mark } from '@/components/ui/mark';
+import { Badge, Mark } from '@/components/ui/mark';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { problemOf } from '@/lib/client/api';
-import type { EffectRow, RunSummary } from '@/lib/client/api-types';
+import type { EffectRow } from '@/lib/client/api-types';
 import { effectsQuery } from '@/lib/client/run-queries';
 import { EffectTag } from './effect-tag';
-import type { Move } from './use-run';
-import { effectStatusView } from './views';
-
-const confirmedWords = {
-  outcome: 'by its answer',
-  probe: 'by the provider, asked',
-  'late-worker': 'by a late worker',
-  decision: 'by a decision',
-} as const;
+import type { InspectorMoment } from './inspector-moment';
+import { confirmedWords, effectStatusView, perhapsTwiceView } from './views';
 
 function detailOf(effect: EffectRow): string {
   const parts = [
@@ -35,13 +28,9 @@ function detailOf(effect: EffectRow): string {
 
 export function EffectsTab({
   run,
-  seq,
+  settled: seq,
   onMove,
-}: {
-  readonly run: RunSummary;
-  readonly seq: number;
-  readonly onMove: Move;
-}) {
+}: Pick<InspectorMoment, 'run' | 'settled' | 'onMove'>) {
   const query = useQuery(effectsQuery(run.id, seq));
   if (query.isError)
     return <ProblemNote title="The ledger could not be loaded" detail={problemOf(query.error).detail} />;
@@ -73,6 +62,12 @@ export function EffectsTab({
               <code>{effect.stepKey.slice(effect.stepKey.lastIndexOf('/') + 1)}</code>
             </button>
             <EffectTag effect={effect.effect} />
+            {effect.perhapsTwice === true && (
+              <span className="sub">
+                <Badge view={perhapsTwiceView} /> an earlier call is said to have happened, and the newest may
+                have as well
+              </span>
+            )}
             <span className="sub">{detailOf(effect)}</span>
             <code className="sub clip" title={effect.idempotencyKey}>
               key {effect.idempotencyKey}

@@ -10,6 +10,7 @@ import { Ago } from '@/components/ui/time';
 import { problemOf } from '@/lib/client/api';
 import type { MessageRow } from '@/lib/client/api-types';
 import { messagesQuery, payloadQuery } from '@/lib/client/run-queries';
+import type { InspectorMoment } from './inspector-moment';
 import { parseJson } from './payload-view';
 
 /** Loaded with the list; larger ones when opened. */
@@ -68,9 +69,9 @@ function Message({ row }: { readonly row: MessageRow }) {
 
 const PAGE = 50;
 
-export function MessagesTab({ runId, seq }: { readonly runId: string; readonly seq: number }) {
+export function MessagesTab({ run, settled }: Pick<InspectorMoment, 'run' | 'settled'>) {
   const [limit, setLimit] = useState(PAGE);
-  const query = useQuery(messagesQuery(runId, seq, limit));
+  const query = useQuery(messagesQuery(run.id, settled, limit));
   if (query.isError)
     return <ProblemNote title="The messages could not be loaded" detail={problemOf(query.error).detail} />;
   if (!query.data) return <Skeleton rows={6} />;

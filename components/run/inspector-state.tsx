@@ -2,11 +2,12 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { size } from '@/components/ui/format';
+import { seen, size } from '@/components/ui/format';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { problemOf } from '@/lib/client/api';
 import { payloadQuery, stateQuery } from '@/lib/client/run-queries';
 import type { PayloadRef } from '@/lib/core/events/payload';
+import type { InspectorMoment } from './inspector-moment';
 import { PayloadView } from './payload-view';
 import { phaseWord, runStatusView } from './views';
 
@@ -29,7 +30,9 @@ function Variable({ name, payload }: { readonly name: string; readonly payload: 
             {open ? '▾' : '▸'}
           </span>
           <span className="k">{name}</span>
-          <span className="v s">{inline.data ?? `${payload.codec}, ${size(payload.bytes)}`}</span>
+          <span className="v s">
+            {inline.data === undefined ? `${payload.codec}, ${size(payload.bytes)}` : seen(inline.data)}
+          </span>
         </button>
       </li>
       {open && (
@@ -41,8 +44,8 @@ function Variable({ name, payload }: { readonly name: string; readonly payload: 
   );
 }
 
-export function StateTab({ runId, seq }: { readonly runId: string; readonly seq: number }) {
-  const query = useQuery(stateQuery(runId, seq));
+export function StateTab({ run, settled }: Pick<InspectorMoment, 'run' | 'settled'>) {
+  const query = useQuery(stateQuery(run.id, settled));
   if (query.isError)
     return <ProblemNote title="The state could not be loaded" detail={problemOf(query.error).detail} />;
   if (!query.data) return <Skeleton rows={6} />;

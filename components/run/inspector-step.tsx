@@ -3,32 +3,26 @@
 import { useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
 import type { ReactNode } from 'react';
-import { absolute, dollars, duration, plural, size } from '@/components/ui/format';
+import { absolute, dollars, duration, plural, seen, size } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { Badge, Mark } from '@/components/ui/mark';
 import { EmptyNote } from '@/components/ui/problem-note';
-import type { CheckpointRow, RunSummary, StepRow } from '@/lib/client/api-types';
-import { stepQuery } from '@/lib/client/run-queries';
+import type { CheckpointRow, StepRow } from '@/lib/client/api-types';
+import { effectsQuery, stepQuery } from '@/lib/client/run-queries';
 import { runHref } from '@/lib/client/url-state';
 import type { PayloadRef } from '@/lib/core/events/payload';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { stepTokens } from './cost-words';
+import { effectLine } from './effect-line';
 import { EffectTag } from './effect-tag';
 import { EventSection } from './inspector-event';
 import { FirstMessages } from './inspector-messages';
+import type { InspectorMoment } from './inspector-moment';
 import { PayloadView } from './payload-view';
 import { statusAt } from './tree-rows';
-import type { Move } from './use-run';
 import { kindGlyph, stepStatusView, verdictView } from './views';
 
-interface Props {
-  readonly run: RunSummary;
-  readonly step: StepRow | undefined;
-  readonly event: RunEvent | undefined;
-  readonly seq: number;
-  readonly checkpoints: readonly CheckpointRow[];
-  readonly onMove: Move;
-}
+type Props = Pick<InspectorMoment, 'run' | 'step' | 'event' | 'seq' | 'checkpoints' | 'onMove'>;
 
 /** Bytes of `{}`: nothing came with the message. */
 const EMPTY_OBJECT = 2;
@@ -75,7 +69,7 @@ function Attempts({ run, step, onMove }: Pick<Props, 'run' | 'onMove'> & { reado
             <span>attempt {attempt.attempt}</span>
             <span className="second clip" title={attempt.error?.message}>
               {attempt.outcome}
-              {attempt.error && `: ${attempt.error.message}`}
+              {attempt.error && seen(`: ${attempt.error.message}`)}
             </span>
           </li>
         ))}
@@ -142,34 +136,28 @@ function Call({
 }
 
 /** Intended, sent, confirmed: where an effect stands. */
-function EffectLine({ step }: { readonly step: StepRow }) {
-  const doubt = step.status === 'in-doubt' || step.status === 'unknown';
-  const done = step.status === 'completed' || step.status === 'skipped' || step.status === 'reused';
-  const middle = done
-    ? { tone: 'ok', glyph: 's-completed', word: 'yes' }
-    : doubt
-      ? { tone: 'attention', glyph: 's-doubt', word: 'not known' }
-      : { tone: 'neutral', glyph: 's-unreached', word: step.failure ?? 'under way' };
-  const last = done
-    ? { tone: 'ok', glyph: 's-completed', word: step.receipt ?? 'no receipt' }
-    : { tone: 'neutral', glyph: 's-unreached', word: 'no receipt' };
+function EffectSection({ run, step }: Pick<Props, 'run'> & { readonly step: StepRow }) {
+  const ledger = useQuery(effectsQuery(run.id)).data?.items;
+  const { sent, confirmed, done } = effectLine(step, ledger ?? []);
   return (
     <section className="section">
-      <ol className="ledger">
+      <ol className="ledger" aria-label="Where the effect stands">
         <li data-tone="ok" data-open={done ? undefined : ''}>
           <Glyph name="d-restored" />
           <b>Intended</b>
           <span>seq {step.attemptSeq}, on disk</span>
         </li>
-        <li data-tone={middle.tone} data-open={done ? undefined : ''}>
-          <Glyph name={middle.glyph as 's-doubt'} />
+        <li data-tone={sent.tone} data-open={done ? undefined : ''}>
+          <Glyph name={sent.glyph} />
           <b>Sent?</b>
-          <span>{middle.word}</span>
+          <span>{sent.word}</span>
         </li>
-        <li data-tone={last.tone}>
-          <Glyph name={last.glyph as 's-completed'} />
+        <li data-tone={confirmed.tone}>
+          <Glyph name={confirmed.glyph} />
           <b>Confirmed</b>
-          <span className="clip">{last.word}</span>
+          <span className="clip" title={confirmed.word}>
+            {confirmed.word}
+          </span>
         </li>
       </ol>
     </section>
@@ -245,19 +233,19 @@ export function StepTab({ run, step, event, seq, checkpoints, onMove }: Props) {
           <p className="small second mt-1">Left behind by a rewind: kept in history, answers nothing.</p>
         )}
       </header>
-      {effectful && !fromRecord && <EffectLine step={step} />}
+      {effectful && !fromRecord && <EffectSection run={run} step={step} />}
       {step.error && (
         <section className="section">
           <div className="note" data-tone="bad">
             <Glyph name="s-failed" />
             <div className="grow">
-              <strong>{step.error.type}</strong>{' '}
+              <strong>{seen(step.error.type)}</strong>{' '}
               {step.failure !== null && <span className="second">({step.failure})</span>}
-              <p className="break-words whitespace-pre-wrap">{step.error.message}</p>
+              <p className="break-words whitespace-pre-wrap">{seen(step.error.message)}</p>
               {step.error.stack !== undefined && (
                 <details>
                   <summary className="small third">Stack</summary>
-                  <pre className="mono break-words whitespace-pre-wrap">{step.error.stack}</pre>
+                  <pre className="mono break-words whitespace-pre-wrap">{seen(step.error.stack)}</pre>
                 </details>
               )}
             </div>

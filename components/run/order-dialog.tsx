@@ -10,6 +10,7 @@ import type { RunSummary } from '@/lib/client/api-types';
 import { runQuery } from '@/lib/client/run-queries';
 import { useOrder } from '@/lib/client/use-order';
 import { type StopMode, stopDone, stopSentence } from './order-words';
+import { impossibleNow } from './run-words';
 
 const words = { pause: 'Pause the run', cancel: 'Cancel the run' } as const;
 
@@ -33,6 +34,9 @@ export function OrderDialog({
       toast.success(after === undefined ? 'The order was accepted' : stopDone(mode, after));
     },
   });
+  // The run goes on behind the dialog.
+  const impossible = impossibleNow(run, mode);
+  const lock = order.lock ?? impossible;
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
@@ -45,10 +49,12 @@ export function OrderDialog({
             className="p-4"
             onSubmit={(event) => {
               event.preventDefault();
-              if (order.lock === undefined) order.give({ mode, reason }, words[mode]);
+              if (lock === undefined) order.give({ mode, reason }, words[mode]);
             }}
           >
-            <Dialog.Description className="second">{stopSentence(mode, run)}</Dialog.Description>
+            <Dialog.Description className="second" role="status">
+              {impossible ?? stopSentence(mode, run)}
+            </Dialog.Description>
             <label className="mt-3 block">
               <span className="small second">Reason</span>
               <input className="text" value={reason} onChange={(event) => setReason(event.target.value)} />
@@ -56,7 +62,7 @@ export function OrderDialog({
             <OrderNote order={order} />
             <div className="mt-4 flex justify-end gap-2">
               <Button onPress={onClose}>Keep going</Button>
-              <Button kind="primary" type="submit" onPress={() => undefined} reason={order.lock}>
+              <Button kind="primary" type="submit" onPress={() => undefined} reason={lock}>
                 {words[mode]}
               </Button>
             </div>

@@ -6,17 +6,17 @@ import { toast } from 'sonner';
 import { OrderNote } from '@/components/resume/order-note';
 import { Refusal } from '@/components/resume/refusal';
 import { Button } from '@/components/ui/button';
-import { absolute } from '@/components/ui/format';
+import { seen } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { useUnsaved } from '@/components/ui/hotkeys';
 import { JsonTree } from '@/components/ui/json-tree';
 import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
-import { Ago } from '@/components/ui/time';
+import { Ago, useNow } from '@/components/ui/time';
 import { type ApiProblem, problemOf } from '@/lib/client/api';
 import type { Question, RunSummary } from '@/lib/client/api-types';
 import { payloadQuery } from '@/lib/client/run-queries';
 import { useOrder } from '@/lib/client/use-order';
-import { type AskedQuestion, questionStands, readQuestion } from './question';
+import { type AskedQuestion, questionStands, readQuestion, untilWords } from './question';
 import { type FieldProblem, fieldsOf, formValue, verdictField } from './schema-fields';
 import { SchemaForm } from './schema-form';
 
@@ -118,7 +118,7 @@ function Asked({ asked, children }: { readonly asked: AskedQuestion; readonly ch
   return (
     <div className="asked">
       <div>
-        <p className="prompt">{asked.prompt}</p>
+        <p className="prompt">{seen(asked.prompt)}</p>
         {Object.keys(asked.rest).length > 0 && (
           <JsonTree label="What the question is about" value={asked.rest} openTo={4} />
         )}
@@ -142,10 +142,17 @@ export function QuestionPanel({
   const payload = useQuery(payloadQuery(question.question.sha256));
   const asked = payload.data === undefined ? undefined : readQuestion(payload.data);
   const stands = questionStands(run);
+  const now = useNow();
+  const until = question.until === null ? undefined : untilWords(Date.parse(question.until), now);
   const about = (
     <span className="third small font-normal">
       <code>{question.stepKey}</code>, asked <Ago at={question.askedAt} />
-      {question.until !== null && `, can be answered until ${absolute(Date.parse(question.until))}`}
+      {until?.past === false && `, ${until.words}`}
+      {until?.past === true && (
+        <span data-tone="attention">
+          , <Glyph name="s-unknown" toned /> {until.words}
+        </span>
+      )}
     </span>
   );
   const missing = (

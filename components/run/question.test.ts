@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '@/lib/client/api-types';
 import { runStatuses } from '@/lib/client/url-state';
-import { questionStands, readQuestion } from './question';
+import { questionStands, readQuestion, untilWords } from './question';
 
 const run = (status: RunSummary['status'], possible = true) =>
   ({ status, actions: { answer: { possible, reason: possible ? null : 'Because.' } } }) as unknown as Pick<
@@ -32,5 +32,27 @@ describe('the text of a question', () => {
     });
     expect(readQuestion('"Pay?"')).toEqual({ prompt: 'Pay?', schema: undefined, rest: {} });
     expect(readQuestion('Pay?')).toEqual({ prompt: 'Pay?', schema: undefined, rest: {} });
+  });
+});
+
+describe('the time by which an answer is wanted', () => {
+  const until = Date.parse('2026-11-29T02:00:00Z');
+
+  it('promises no end that nothing enforces', () => {
+    expect(untilWords(until, until - 1)).toEqual({
+      past: false,
+      words: 'an answer is wanted by 2026-11-29 02:00:00.000 UTC; a later one is still taken',
+    });
+  });
+
+  it('is marked once it is over', () => {
+    expect(untilWords(until, until + 1)).toMatchObject({
+      past: true,
+      words: expect.stringMatching(/was wanted by .* can still be answered/),
+    });
+  });
+
+  it('is not said to be over where the time is not known', () => {
+    expect(untilWords(until, 0).past).toBe(false);
   });
 });

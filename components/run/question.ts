@@ -1,3 +1,4 @@
+import { absolute } from '@/components/ui/format';
 import type { RunSummary } from '@/lib/client/api-types';
 import { assertNever } from '@/lib/core/shared/assert';
 import { parseJson } from './payload-view';
@@ -47,4 +48,15 @@ export function questionStands({ status, actions }: Pick<RunSummary, 'status' | 
     default:
       return assertNever(status, 'status');
   }
+}
+
+/** By when an answer is wanted; `now` is 0 where it is not known. Nothing closes a question at that time. */
+export function untilWords(until: number, now: number): { readonly words: string; readonly past: boolean } {
+  const past = now > until;
+  return {
+    past,
+    words: past
+      ? `an answer was wanted by ${absolute(until)}: the time is over, and it can still be answered`
+      : `an answer is wanted by ${absolute(until)}; a later one is still taken`,
+  };
 }

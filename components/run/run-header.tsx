@@ -15,10 +15,8 @@ import { planHref, type planModes, runHref } from '@/lib/client/url-state';
 import { costWords } from './cost-words';
 import type { CursorPoint } from './cursor-point';
 import { OrderDialog } from './order-dialog';
+import { impossibleNow } from './run-words';
 import { badgeView, phaseWord, runStatusView } from './views';
-
-const why = (run: RunSummary, action: RunAction): string | undefined =>
-  run.actions[action].possible ? undefined : (run.actions[action].reason ?? 'Not possible now');
 
 function Facts({ run }: { readonly run: RunSummary }) {
   const { parent, children } = run.lineage;
@@ -74,7 +72,7 @@ function Facts({ run }: { readonly run: RunSummary }) {
 /** Link of an order from the cursor, or why there is none. */
 const fromCursor = (run: RunSummary, mode: 'fork' | 'rewind', point: CursorPoint) => ({
   href: planHref(run.id, mode, 'from' in point ? point.from : undefined),
-  reason: why(run, mode) ?? ('reason' in point ? point.reason : undefined),
+  reason: impossibleNow(run, mode) ?? ('reason' in point ? point.reason : undefined),
 });
 
 function More({
@@ -91,7 +89,7 @@ function More({
     action: RunAction,
     word: string,
     act: () => void,
-    reason: string | undefined = why(run, action),
+    reason: string | undefined = impossibleNow(run, action),
   ) => {
     return (
       <DropdownMenu.Item
@@ -214,7 +212,7 @@ export const RunHeader = memo(function RunHeader({
         size="large"
         glyph="replay"
         href={href('replay', 'start')}
-        reason={why(run, 'replay')}
+        reason={impossibleNow(run, 'replay')}
         title="Replay: nothing outside is touched (P)"
         {...(run.next?.action === 'replay' ? { kind: 'primary' as const } : {})}
       >
@@ -225,7 +223,7 @@ export const RunHeader = memo(function RunHeader({
         glyph="resume"
         hotkey="R"
         href={href('resume', run.next?.from ?? undefined)}
-        reason={why(run, 'resume')}
+        reason={impossibleNow(run, 'resume')}
         {...(resumes ? { kind: 'primary' as const } : {})}
       >
         {primaryWord(run)}

@@ -13,10 +13,11 @@ import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { type ApiProblem, problemOf } from '@/lib/client/api';
 import type { RunSummary } from '@/lib/client/api-types';
 import { bucketsQuery, checkpointsQuery, graphQuery, stepsQuery, stopsQuery } from '@/lib/client/run-queries';
-import { inspectorTabs, planHref, runParams } from '@/lib/client/url-state';
+import { planHref, runParams } from '@/lib/client/url-state';
 import { cursorPoint } from './cursor-point';
 import { entryBefore } from './graph/to-graph';
 import { Inspector } from './inspector';
+import { inspectorTabs, tabParams } from './inspector-tabs';
 import { LastOrder } from './last-order';
 import { neighbour, nextStop, stopsOf } from './moves';
 import { NotLive } from './not-live';
@@ -77,7 +78,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
 function Instrument({ run }: { readonly run: RunSummary }) {
   const router = useRouter();
   const [{ seq: asked }, setParams] = useQueryStates(
-    { seq: runParams.seq, tab: runParams.tab },
+    { seq: runParams.seq, ...tabParams },
     { history: 'replace' },
   );
   const live = useRunLive(run.id, run.headSeq, asked);
@@ -153,7 +154,11 @@ function Instrument({ run }: { readonly run: RunSummary }) {
     { key: 'b', what: 'fork from the cursor', run: () => 'from' in forkPoint && go('fork', forkPoint.from) },
     { key: 'p', what: 'replay', run: () => go('replay', 'start') },
     { key: 'Escape', what: 'up one level', run: () => router.push('/runs') },
-    ...inspectorTabs.map((tab, n) => ({ key: String(n + 1), what: tab, run: () => void setParams({ tab }) })),
+    ...inspectorTabs.map(({ key, name, id }) => ({
+      key,
+      what: name,
+      run: () => void setParams({ tab: id }),
+    })),
   ]);
 
   return (

@@ -1,8 +1,15 @@
-import type { RunSummary } from '@/lib/client/api-types';
+import type { RunAction, RunSummary } from '@/lib/client/api-types';
 import type { EndedOrder } from '@/lib/client/order-events';
 import { phaseWord } from './views';
 
 /* What a run waits for and why it stands, in words: one place for the list and the page. */
+
+/** Why the action cannot be taken now; undefined where it can. */
+export const impossibleNow = (
+  { actions }: Pick<RunSummary, 'actions'>,
+  action: RunAction,
+): string | undefined =>
+  actions[action].possible ? undefined : (actions[action].reason ?? 'Not possible now');
 
 export interface Standing {
   /** After "resume accepted", in a row. */

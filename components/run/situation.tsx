@@ -9,13 +9,13 @@ import { Glyph, type GlyphName } from '@/components/ui/glyph';
 import type { Tone } from '@/components/ui/mark';
 import { ProblemNote } from '@/components/ui/problem-note';
 import { useNow } from '@/components/ui/time';
-import { orThrow, problemOf } from '@/lib/client/api';
+import { problemOf } from '@/lib/client/api';
 import type { EffectRow, RunSummary } from '@/lib/client/api-types';
-import { endedOrderQuery, verificationQuery } from '@/lib/client/order-events';
-import { effectsQuery, readEvents, runKeys } from '@/lib/client/run-queries';
+import { endedOrderQuery } from '@/lib/client/order-events';
+import { effectsQuery, eventsQuery } from '@/lib/client/run-queries';
 import { planHref } from '@/lib/client/url-state';
-import { useOrder } from '@/lib/client/use-order';
 import { useHasWorker } from '@/lib/client/workers';
+import { answeredWords, answerView, useAsking } from './asking';
 import { PayloadView } from './payload-view';
 import { orderStanding, restWords } from './run-words';
 import { runStatusView } from './views';
@@ -53,7 +53,7 @@ const interruptionWords = (run: RunSummary): string => {
     case 'hand-over':
       return `${worker} gave the run back at seq ${interruption.seq}.`;
     case 'order-refused':
-      return 'The order was refused at its claim: the plan had changed. Nothing of it was begun.';
+      return 'The order was refused at its claim: the plan had changed. No worker has begun it.';
     default:
       return 'The trace ends here, without an outcome.';
   }
@@ -68,35 +68,6 @@ function pauseWords(before: string): string {
 
 /** Doubts that get a strip of their own; the plan has all of them. */
 const STRIPS = 3;
-/** A run whose stream this page does not hear is looked at again so often. */
-const ELSEWHERE_MS = 3_000;
-
-/** What asking the provider has come to so far. */
-function useAsking(run: RunSummary, effect: EffectRow) {
-  const order = useOrder(run.id, `verify ${effect.stepKey} ${effect.intentSeq}`);
-  const { data } = useQuery({
-    ...verificationQuery(run.id, effect),
-    refetchInterval: effect.runId === run.id ? false : ELSEWHERE_MS,
-  });
-  const { answer, waits, ended } = data ?? {};
-  const words =
-    waits !== undefined
-      ? 'The provider was asked; there is no answer yet.'
-      : ended !== undefined
-        ? `The question to the provider was ${ended.outcome}${ended.detail === undefined ? '' : `: ${ended.detail}`}.`
-        : answer?.outcome === 'unknown'
-          ? `The provider gave no definite answer, ${moment(answer.at)}.`
-          : answer?.outcome === 'did-not-happen'
-            ? `The provider did not find it, ${moment(answer.at)}.`
-            : undefined;
-  const cannot = !effect.verifiable
-    ? 'This tool has no probe'
-    : effect.runId === run.id && !run.actions.verify.possible
-      ? (run.actions.verify.reason ?? 'Not possible now')
-      : undefined;
-  const reason = cannot ?? order.lock ?? (waits === undefined ? undefined : 'Asked; waits for the answer');
-  return { order, words, reason, again: answer !== undefined || ended !== undefined };
-}
 
 function DoubtStrip({
   run,
@@ -111,7 +82,8 @@ function DoubtStrip({
   readonly children: ReactNode;
 }) {
   const now = useNow();
-  const { order, words, reason, again } = useAsking(run, effect);
+  const { order, query, words, reason, ask } = useAsking(run, effect);
+  const { answer, ended } = query.data ?? {};
   const counts = effect.askAgainAt === null ? undefined : Date.parse(effect.askAgainAt);
   return (
     <>
@@ -121,15 +93,8 @@ function DoubtStrip({
         label={first ? 'Effects in doubt' : `${effect.name} in doubt`}
         actions={
           <>
-            <Button
-              size="small"
-              glyph="probe"
-              reason={reason}
-              onPress={() =>
-                order.give({ mode: 'verify', reason: '', stepKey: effect.stepKey }, 'Ask the provider')
-              }
-            >
-              {again ? 'Ask again' : 'Ask the provider'}
+            <Button size="small" glyph="probe" reason={reason} onPress={ask}>
+              {answer || ended ? 'Ask again' : 'Ask the provider'}
             </Button>
             {first && (
               <ButtonLink size="small" href={planHref(run.id, 'resume')}>
@@ -140,7 +105,11 @@ function DoubtStrip({
         }
       >
         {children} Whether <code title={effect.stepKey}>{effect.name}</code> happened is not known.{' '}
-        {words !== undefined && <span role="status">{words} </span>}
+        {(words !== undefined || answer) && (
+          <span role="status">
+            {words ?? (answer && `${answeredWords(answer)}: ${answerView[answer.outcome].words}`)}{' '}
+          </span>
+        )}
         {counts !== undefined && counts > now && now > 0 && (
           <span className="second">A “not found” counts from {moment(counts)}.</span>
         )}
@@ -224,24 +193,26 @@ function FailureStrip({
   );
 }
 
-/** Where a replay differed: the record beside what today's code gave. */
-export function DivergencePanel({ run }: { readonly run: RunSummary }) {
+/** Where code and record differed, in a replay or as a run was entered again: the record beside what the code asked. */
+function DivergencePanel({
+  run,
+  effects,
+}: {
+  readonly run: RunSummary;
+  readonly effects: readonly EffectRow[];
+}) {
   const near = run.failure?.seq ?? run.headSeq;
-  const events = useQuery({
-    queryKey: [...runKeys.run(run.id), 'divergence', near],
-    queryFn: async ({ signal }) =>
-      orThrow(await readEvents(run.id, Math.max(0, near - 20), 40, signal)).items,
-  });
+  const events = useQuery(eventsQuery(run.id, Math.max(0, near - 20), near));
   const found = events.data?.findLast((event) => event.kind === 'divergence.found');
   if (events.isError)
     return <ProblemNote title="The divergence could not be loaded" detail={problemOf(events.error).detail} />;
-  if (found?.kind !== 'divergence.found') return <FailureStrip run={run} />;
+  if (found?.kind !== 'divergence.found') return <FailureStrip run={run} effects={effects} />;
   return (
     <section className="divergence" data-tone="bad" aria-label="Divergence">
       <h2>
         <Glyph name="s-diverged" toned />
         First difference at <code>{found.stepKey}</code>
-        <span className="second font-normal">{found.sentence}</span>
+        <span className="second font-normal">{seen(found.sentence)}</span>
       </h2>
       <div className="beside">
         <div>
@@ -293,7 +264,6 @@ function OrderStrip({ run }: { readonly run: RunSummary }) {
 export const Situation = memo(function Situation({ run }: { readonly run: RunSummary }) {
   const stopped = run.status === 'failed' || run.status === 'interrupted' || run.effectsInDoubt > 0;
   const effects = useQuery({ ...effectsQuery(run.id), enabled: stopped });
-  if (run.badges.includes('diverged')) return <DivergencePanel run={run} />;
   const ledger = effects.data?.items;
   return (
     <>
@@ -312,7 +282,11 @@ export const Situation = memo(function Situation({ run }: { readonly run: RunSum
         </Strip>
       )}
       <RestStrip run={run} />
-      {run.status === 'failed' && <FailureStrip run={run} effects={ledger ?? []} />}
+      {run.failure?.cause === 'diverged' ? (
+        <DivergencePanel run={run} effects={ledger ?? []} />
+      ) : (
+        run.status === 'failed' && <FailureStrip run={run} effects={ledger ?? []} />
+      )}
       {stopped && effects.isError && (
         <ProblemNote title="The effects could not be read" detail={problemOf(effects.error).detail}>
           <Button size="small" onPress={() => void effects.refetch()}>

@@ -80,8 +80,9 @@ export function useRunLive(runId: string, summaryHead: number, seq: number | nul
     if (at >= 1 && at <= headSeq && buffer.at(at) === undefined) load(chunkOf(at, headSeq));
   });
   useEffect(() => {
+    buffer.holdAround(seq ?? undefined);
     if (seq !== null) loadNear(seq);
-  }, [seq]);
+  }, [buffer, seq]);
   const eventAt = useCallback((wanted: number) => buffer.at(wanted), [buffer]);
   return { events, eventAt, headSeq, liveness };
 }
@@ -93,6 +94,16 @@ export function usePaced<Value>(value: Value, ms: number): Value {
   useEffect(() => pace.give(value), [pace, value]);
   useEffect(() => pace.end, [pace]);
   return shown;
+}
+
+/** The value once it has not changed for `ms`: what the server is asked for while somebody types. */
+export function useRested<Value>(value: Value, ms: number): Value {
+  const [rested, setRested] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(() => value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return rested;
 }
 
 /** The address follows once the cursor rests: each change of it makes the whole page look at it. */
@@ -117,7 +128,7 @@ export function useCursor(headSeq: number) {
       ),
     [setParams],
   );
-  return { asked: seq, at, following: seq === null, move };
+  return { at, following: seq === null, move };
 }
 
 export const useRun = (runId: string) => useQuery(runQuery(runId));

@@ -28,6 +28,9 @@ export const badgeView = {
   mined: { tone: 'neutral', glyph: 'info', word: 'Mined' },
 } as const satisfies Record<RunSummary['badges'][number], MarkView>;
 
+/** An effect of which two calls may have happened. */
+export const perhapsTwiceView: MarkView = { tone: 'bad', glyph: 'd-retry', word: 'Perhaps twice' };
+
 export const phaseWord = {
   waiting_human: 'waits for a person',
   api_unavailable: 'API unavailable',
@@ -84,6 +87,14 @@ export const effectStatusView = {
   'in-doubt': { tone: 'attention', glyph: 's-doubt', word: 'In doubt' },
   compensated: { tone: 'neutral', glyph: 'rewind', word: 'Compensated' },
 } as const satisfies Record<EffectRow['status'], MarkView>;
+
+/** What confirmed an effect. */
+export const confirmedWords = {
+  outcome: 'by its answer',
+  probe: 'by the provider, asked',
+  'late-worker': 'by a late worker',
+  decision: 'by a decision',
+} as const satisfies Record<NonNullable<EffectRow['confirmedBy']>, string>;
 
 export const verdictView = {
   equal: { tone: 'ok', glyph: 'equal', word: 'Equal' },

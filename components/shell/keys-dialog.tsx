@@ -1,10 +1,11 @@
 'use client';
 
 import { Dialog } from 'radix-ui';
+import { useModEnter } from '@/components/ui/hotkeys';
 import { setSingleKeys, useSingleKeys } from '@/components/ui/single-keys';
 
-const MOD_ENTER =
-  typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ ↵' : 'Ctrl ↵';
+/** As the page's keys are named; it stands otherwise on each keyboard. */
+const MOD_ENTER = 'Mod+Enter';
 
 const groups: readonly { readonly name: string; readonly keys: readonly (readonly [string, string])[] }[] = [
   {
@@ -56,6 +57,7 @@ export function KeysDialog({
   readonly onOpenChange: (open: boolean) => void;
 }) {
   const single = useSingleKeys();
+  const modEnter = useModEnter();
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange}>
       <Dialog.Portal>
@@ -76,7 +78,7 @@ export function KeysDialog({
                   {group.keys.map(([key, what]) => (
                     <div key={key}>
                       <dt>
-                        <kbd>{key}</kbd>
+                        <kbd>{key === MOD_ENTER ? modEnter : key}</kbd>
                       </dt>
                       <dd>{what}</dd>
                     </div>

@@ -20,7 +20,6 @@ interface Look {
 
 interface ButtonProps extends Look {
   readonly onPress: () => void;
-  readonly pressed?: boolean;
   readonly type?: 'button' | 'submit';
 }
 
@@ -46,7 +45,6 @@ export function Button(props: ButtonProps) {
       data-size={props.size}
       data-icon={props.children === undefined ? '' : undefined}
       aria-label={props.label}
-      aria-pressed={props.pressed}
       aria-disabled={locked || undefined}
       title={props.reason ?? props.title ?? (props.children === undefined ? props.label : undefined)}
       onClick={(event) => {
@@ -60,21 +58,18 @@ export function Button(props: ButtonProps) {
 }
 
 /** A link that looks like a button. Not available: a button that says why. */
-export function ButtonLink(props: Look & { readonly href: string; readonly external?: boolean }) {
+export function ButtonLink(props: Look & { readonly href: string }) {
   if (props.reason !== undefined) return <Button {...props} onPress={() => undefined} />;
-  const look = {
-    className: 'btn',
-    'data-kind': props.kind,
-    'data-size': props.size,
-    'aria-label': props.label,
-    title: props.title,
-  };
-  return props.external ? (
-    <a {...look} href={props.href}>
-      {inside(props)}
-    </a>
-  ) : (
-    <Link {...look} href={props.href} prefetch={false}>
+  return (
+    <Link
+      className="btn"
+      data-kind={props.kind}
+      data-size={props.size}
+      aria-label={props.label}
+      title={props.title}
+      href={props.href}
+      prefetch={false}
+    >
       {inside(props)}
     </Link>
   );

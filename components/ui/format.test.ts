@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absolute, dollars, duration, relative, seen, short, size } from './format';
+import { absolute, dollars, duration, partEnd, relative, seen, short, size } from './format';
 import { comboOf } from './hotkeys';
 
 describe('numbers and times', () => {
@@ -57,5 +57,23 @@ describe('hotkeys', () => {
       press('ArrowLeft', { shiftKey: true }),
       press('Enter', { metaKey: true }),
     ]).toEqual(['c', 'Shift+d', '?', 'Shift+ArrowLeft', 'Mod+Enter']);
+  });
+});
+
+describe('the end of a part', () => {
+  it('never lies inside a character, and all parts together are the text', () => {
+    for (const text of ['ab🚂🚂c', '\ud800\ud800a\udc00', '🚂', '']) {
+      const parts: string[] = [];
+      for (let from = 0; from < text.length; ) {
+        const to = Math.max(from + 1, partEnd(text, from + 2));
+        parts.push(text.slice(from, to));
+        from = to;
+      }
+      expect(parts.join('')).toBe(text);
+    }
+    expect(partEnd('ab🚂c', 3)).toBe(2);
+    expect(partEnd('ab🚂c', 4)).toBe(4);
+    expect(partEnd('\udc00a', 1)).toBe(1);
+    expect([partEnd('ab', -5), partEnd('ab', 9)]).toEqual([0, 2]);
   });
 });

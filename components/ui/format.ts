@@ -79,6 +79,14 @@ export const seen = (text: string): string =>
       : `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
   });
 
+/** Where a part of the text that may end at `at` ends: never inside a character of two units. */
+export function partEnd(text: string, at: number): number {
+  if (at <= 0) return 0;
+  if (at >= text.length) return text.length;
+  const isPair = /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1, at + 1));
+  return isPair ? at - 1 : at;
+}
+
 /** `1 step`, `3 steps`. */
 export const plural = (n: number, one: string, many = `${one}s`): string =>
   `${whole(n)} ${n === 1 ? one : many}`;

@@ -29,6 +29,12 @@ describe('a pressed key', () => {
     expect(meaningOf(combo, at, table)).toBe(meaning);
   });
 
+  it('that is held down orders nothing again, and still moves along', () => {
+    expect(meaningOf('Mod+Enter', 'page', table, true)).toBe(undefined);
+    expect(meaningOf('Mod+Enter', 'field', table, true)).toBe(undefined);
+    expect(meaningOf('ArrowLeft', 'page', [{ key: 'ArrowLeft' }], true)).toBe(0);
+  });
+
   it('is named with what is held beside it', () => {
     expect(comboOf(key('ArrowLeft', { shiftKey: true }))).toBe('Shift+ArrowLeft');
     expect(comboOf(key('?', { shiftKey: true }))).toBe('?');

@@ -64,13 +64,16 @@ export function useUnsaved(dirty: boolean): void {
 
 /**
  * Place of the pressed combination in the table, or what it does by itself: the first Escape only leaves the field.
- * Enter and Space belong to the control that has the focus, and whatever is typed to its field.
+ * Enter and Space belong to the control that has the focus, and whatever is typed to its field. A combination with Mod
+ * that is held down (`repeat`) does its work once.
  */
 export function meaningOf(
   combo: string,
   at: 'field' | 'control' | 'page',
   table: readonly Pick<Hotkey, 'key'>[],
+  repeat = false,
 ): number | 'blur' | undefined {
+  if (repeat && combo.startsWith('Mod+')) return undefined;
   if (at === 'field' && combo === 'Escape') return 'blur';
   if (at === 'field' && !combo.startsWith('Mod+')) return undefined;
   if (at === 'control' && (combo === ' ' || combo === 'Enter')) return undefined;
@@ -92,7 +95,7 @@ export function useHotkeys(table: readonly Hotkey[], enabled = true): void {
       if (document.querySelector('[role="dialog"], [role="menu"]')) return;
       const combo = comboOf(event);
       if (isSingleKey(combo) && !singleKeysOn()) return;
-      const meaning = meaningOf(combo, placeOf(event.target), newest.current);
+      const meaning = meaningOf(combo, placeOf(event.target), newest.current, event.repeat);
       if (meaning === undefined) return;
       event.preventDefault();
       if (meaning === 'blur') (event.target as HTMLElement).blur();

@@ -1,7 +1,7 @@
 'use client';
 
 import { type ReactNode, useState } from 'react';
-import { seen } from './format';
+import { partEnd, seen } from './format';
 import { keepScrollKeys } from './scroll-keys';
 
 const FEW = 100;
@@ -12,13 +12,14 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
 function LongText({ value }: { readonly value: string }) {
-  const [shown, setShown] = useState(LONG_TEXT);
+  const [most, setMost] = useState(LONG_TEXT);
+  const shown = partEnd(value, most);
   const rest = value.length - shown;
   return (
     <span className="s break-all whitespace-pre-wrap">
       {seen(JSON.stringify(value.slice(0, shown)))}
       {rest > 0 && (
-        <button type="button" className="link" onClick={() => setShown(shown * 10)}>
+        <button type="button" className="link" onClick={() => setMost(most * 10)}>
           {' '}
           … {rest.toLocaleString('en-US')} more characters
         </button>
@@ -138,21 +139,33 @@ export function JsonTree({
 
 const PART = 64_000;
 
-/** Text in parts of 64,000 characters: the browser never lays out 3 MB at once, and all of it can be reached. */
+/**
+ * A long text by its parts of 64,000 characters, one at a time: the browser lays out as little of 3 MB as of 64 KB, and
+ * all of it can be reached.
+ */
 export function LongPlainText({ text, label }: { readonly text: string; readonly label: string }) {
-  const [shown, setShown] = useState(PART);
+  const [from, setFrom] = useState(0);
+  const to = partEnd(text, from + PART);
+  const count = (n: number) => n.toLocaleString('en-US');
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
-      <section className="code plain" aria-label={label} tabIndex={0} onKeyDown={keepScrollKeys}>
-        {seen(text.slice(0, shown))}
+      <section key={from} className="code plain" aria-label={label} tabIndex={0} onKeyDown={keepScrollKeys}>
+        {seen(text.slice(from, to))}
       </section>
-      {shown < text.length && (
-        <p className="mt-1 flex items-center gap-2 small second">
-          {shown.toLocaleString('en-US')} of {text.length.toLocaleString('en-US')} characters
-          <button type="button" className="link" onClick={() => setShown(shown + PART)}>
-            Show the next part
-          </button>
+      {text.length > PART && (
+        <p className="mt-1 flex flex-wrap items-center gap-2 small second">
+          {count(from + 1)} to {count(to)} of {count(text.length)} characters
+          {from > 0 && (
+            <button type="button" className="link" onClick={() => setFrom(partEnd(text, from - PART))}>
+              The part before
+            </button>
+          )}
+          {to < text.length && (
+            <button type="button" className="link" onClick={() => setFrom(to)}>
+              The next part
+            </button>
+          )}
         </p>
       )}
     </>

@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from '@/lib/core/shared/result';
+import { source } from './source';
 
 /** A refusal as the API words it (problem+json). `kind` is the last part of `type`; `members` holds the rest. */
 export interface ApiProblem {
@@ -89,7 +90,7 @@ async function ask<Value>(
 ): Promise<Result<Value, ApiProblem>> {
   const tooLong = AbortSignal.timeout(NO_ANSWER_MS);
   try {
-    const response = await fetch(url, {
+    const response = await source().fetch(url, {
       ...init,
       signal: signal === undefined ? tooLong : AbortSignal.any([signal, tooLong]),
     });

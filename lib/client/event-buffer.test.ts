@@ -61,6 +61,21 @@ describe('EventBuffer', () => {
     expect(buffer.snapshot().headSeq).toBe(501);
   });
 
+  it('keeps what lies around the cursor, however much arrives at the head', () => {
+    const buffer = new EventBuffer(1_000);
+    buffer.add(Array.from({ length: 400 }, (_, n) => event(n + 1)));
+    buffer.holdAround(100);
+    for (let n = 401; n <= 3_000; n += 1) buffer.add([event(n)]);
+    expect([1, 99, 100, 101, CHUNK].map((n) => buffer.at(n)?.seq)).toEqual([1, 99, 100, 101, CHUNK]);
+    expect(buffer.at(3_000)?.seq).toBe(3_000);
+    expect(seqs(buffer)).toHaveLength(1_000);
+    buffer.holdAround(undefined);
+    for (let n = 3_001; n <= 3_200; n += 1) buffer.add([event(n)]);
+    expect(buffer.at(100)).toBeUndefined();
+    expect(seqs(buffer)).toHaveLength(1_000);
+    expect(seqs(buffer)).toEqual(seqs(buffer).toSorted((a, b) => a - b));
+  });
+
   it('finds an event by its seq, and the place of one that is not there', () => {
     const buffer = new EventBuffer();
     buffer.add([event(2), event(5)]);

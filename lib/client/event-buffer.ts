@@ -21,12 +21,14 @@ const EMPTY: EventBufferSnapshot = { events: [], headSeq: 0 };
 /**
  * Events of one run as they arrive, in any order and more than once: kept by `seq`. Listeners are told once for all
  * that is added in one turn (a microtask, since hidden tabs get no animation frames). Holds at most `limit` events:
- * beyond that, those farthest from what was added last go, and can be loaded again.
+ * beyond that, those farthest from what was added last go, and can be loaded again; those around the cursor stay.
  */
 export class EventBuffer {
   #snapshot = EMPTY;
   #listeners = new Set<() => void>();
   #told = true;
+  /** After the first, to the second: never let go. */
+  #held: readonly [number, number] = [0, 0];
 
   constructor(readonly limit = 20_000) {}
 
@@ -44,15 +46,31 @@ export class EventBuffer {
       first && (!last || first.seq > last.seq)
         ? [...before, ...sorted]
         : [...before, ...sorted].sort((a, b) => a.seq - b.seq);
-    const focus = incoming.at(-1)?.seq ?? 0;
-    while (merged.length > this.limit) {
-      const low = merged[0]?.seq ?? 0;
-      const high = merged.at(-1)?.seq ?? 0;
-      if (focus - low > high - focus) merged.splice(0, merged.length - this.limit);
-      else merged.length = this.limit;
-    }
-    this.#snapshot = { events: merged, headSeq: Math.max(this.#snapshot.headSeq, sorted.at(-1)?.seq ?? 0) };
+    const events = merged.length > this.limit ? this.#within(merged, incoming.at(-1)?.seq ?? 0) : merged;
+    this.#snapshot = { events, headSeq: Math.max(this.#snapshot.headSeq, sorted.at(-1)?.seq ?? 0) };
     this.#tell();
+  }
+
+  /** Where somebody looks: the stretch around `seq` stays, whatever arrives elsewhere. */
+  holdAround(seq: number | undefined): void {
+    this.#held = seq === undefined ? [0, 0] : chunkOf(seq, Number.POSITIVE_INFINITY);
+  }
+
+  /** So many of the ascending `events` as may be kept: what is held, and of the rest what lies nearest to `focus`. */
+  #within(events: readonly RunEvent[], focus: number): readonly RunEvent[] {
+    const from = indexOf(events, this.#held[0] + 1);
+    const to = indexOf(events, this.#held[1] + 1);
+    const rest = [...events.slice(0, from), ...events.slice(to)];
+    const room = Math.max(0, this.limit - (to - from));
+    while (rest.length > room) {
+      const low = rest[0]?.seq ?? 0;
+      const high = rest.at(-1)?.seq ?? 0;
+      if (focus - low > high - focus) rest.splice(0, rest.length - room);
+      else rest.length = room;
+    }
+    if (from === to) return rest;
+    const at = indexOf(rest, this.#held[0] + 1);
+    return [...rest.slice(0, at), ...events.slice(from, to), ...rest.slice(at)];
   }
 
   /** The event at `seq`, where it is loaded. O(log n). */

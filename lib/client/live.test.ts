@@ -254,6 +254,32 @@ describe('listening to the console', () => {
     end();
   });
 
+  it('has nothing read anew where it asks and nothing moves; after a loss, once', async () => {
+    const browser = new Browser();
+    for (let n = 1; n <= 4; n += 1) browser.held.add(`rerail.stream ${n}`);
+    const { seen, end } = tab();
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(browser.asked.length).toBeGreaterThan(5);
+    expect(seen.missed).toBe(0);
+    browser.down = true;
+    await vi.advanceTimersByTimeAsync(5_000);
+    browser.down = false;
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(seen.missed).toBe(1);
+    end();
+  });
+
+  it('has nothing read anew where a place comes free and it listens instead of asking', async () => {
+    const browser = new Browser();
+    for (let n = 1; n <= 4; n += 1) browser.held.add(`rerail.stream ${n}`);
+    const { seen, end } = tab();
+    await vi.advanceTimersByTimeAsync(5_000);
+    browser.held.clear();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect([browser.open.size, seen.missed]).toEqual([1, 0]);
+    end();
+  });
+
   it.each(['listening', 'asking'])('tells of another journal while %s', async (how) => {
     const browser = new Browser();
     if (how === 'asking') for (let n = 1; n <= 4; n += 1) browser.held.add(`rerail.stream ${n}`);

@@ -2,6 +2,7 @@ import type { RunEvent } from '@/lib/core/events/run-event';
 import { ok, type Result } from '@/lib/core/shared/result';
 import { type ApiProblem, apiUrl, getJson, runPath } from './api';
 import type { Page, RunSummary } from './api-types';
+import { source } from './source';
 
 /** Whether changes are heard as they happen; where not, since when (epoch ms). */
 export type Liveness =
@@ -57,7 +58,7 @@ interface Feed<Item> {
     newest: string | undefined,
     signal: AbortSignal,
   ) => Promise<Result<Looked<Item>, ApiProblem>>;
-  /** Whether what moves while nobody listens is told later. */
+  /** Whether events that come while nobody listens are told later: then only a loss has something read anew. */
   readonly resumes: boolean;
   readonly onReset: () => void;
 }
@@ -84,18 +85,20 @@ async function takePlace(over: AbortSignal): Promise<boolean> {
 function listen<Item>(feed: Feed<Item>, ears: Ears<Item>): () => void {
   let newest: string | undefined;
   let lostSince: number | undefined;
-  let hasHeard = false;
+  /** Nobody listened for a while, and what moved then is not all told later. */
+  let missed = !feed.resumes;
   let close: (() => void) | undefined;
 
   const heard = () => {
-    if (hasHeard || !feed.resumes) ears.onMissed();
-    hasHeard = true;
+    if (missed) ears.onMissed();
+    missed = !feed.resumes;
     lostSince = undefined;
     ears.onLiveness({ kind: 'live' });
   };
   const lost = (since: number) => {
     if (lostSince !== undefined) return;
     lostSince = since;
+    missed = true;
     ears.onLiveness({ kind: 'lost', since });
   };
   const open = () => {
@@ -110,7 +113,7 @@ function listen<Item>(feed: Feed<Item>, ears: Ears<Item>): () => void {
   };
 
   const stream = (over: AbortSignal) => {
-    const source = new EventSource(feed.url(newest));
+    const messages = source().listen(feed.url(newest));
     let lastHeard = Date.now();
     let again: ReturnType<typeof setTimeout> | undefined;
     const watch = setInterval(() => {
@@ -119,29 +122,29 @@ function listen<Item>(feed: Feed<Item>, ears: Ears<Item>): () => void {
       open();
     }, WATCH_MS);
     over.addEventListener('abort', () => {
-      source.close();
+      messages.close();
       clearInterval(watch);
       clearTimeout(again);
     });
-    source.onopen = () => {
+    messages.onopen = () => {
       lastHeard = Date.now();
       heard();
     };
-    source.onerror = () => {
+    messages.onerror = () => {
       lost(Date.now());
       // An answer that is no stream (a proxy's error page, a console that starts up) ends the source for good.
-      if (source.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MS);
+      if (messages.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MS);
     };
     const take = (message: MessageEvent<string>) => {
       lastHeard = Date.now();
       if (message.lastEventId !== '') newest = message.lastEventId;
     };
-    source.onmessage = (message: MessageEvent<string>) => {
+    messages.onmessage = (message: MessageEvent<string>) => {
       take(message);
       ears.onItem(JSON.parse(message.data) as Item);
     };
-    source.addEventListener('ping', take);
-    source.addEventListener('reset', (message) => {
+    messages.addEventListener('ping', take);
+    messages.addEventListener('reset', (message) => {
       take(message);
       feed.onReset();
     });
@@ -171,6 +174,7 @@ function listen<Item>(feed: Feed<Item>, ears: Ears<Item>): () => void {
       }, HIDDEN_MS);
     } else if (close === undefined) {
       ears.onLiveness({ kind: 'connecting' });
+      missed = true;
       open();
     }
   };

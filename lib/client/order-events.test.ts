@@ -13,6 +13,7 @@ const accepted = (commandId: string, mode = 'resume', more: object = {}) => ({
   ...more,
 });
 const ended = (commandId: string, outcome = 'refused') => ({ kind: 'command.ended', commandId, outcome });
+const late = (commandId: string) => ({ ...ended(commandId, 'done'), late: true });
 
 describe('the order that ended last', () => {
   it.each([
@@ -32,6 +33,13 @@ describe('the order that ended last', () => {
     ],
   ] as const)('where %s', (_, bodies, expected) => {
     expect(endedOrder(journal(...bodies))?.accepted.commandId).toBe(expected);
+  });
+
+  it('tells the end that stands, not what its worker said late', () => {
+    expect(endedOrder(journal(accepted('c1'), ended('c1', 'withdrawn'), late('c1')))?.ended.outcome).toBe(
+      'withdrawn',
+    );
+    expect(endedOrder(journal(accepted('c1'), late('c1')))).toBeUndefined();
   });
 });
 
@@ -83,5 +91,10 @@ describe('what asking told about an intent', () => {
     ],
   ] as const)('where it was %s', (_, bodies, expected) => {
     expect(read(...bodies)).toEqual(expected);
+  });
+
+  it('knows every question about it, answered or not', () => {
+    const events = journal(ask('c1'), answer('unknown'), ask('c2'), ask('c3', 'pay#1/other#1'));
+    expect(verificationOf(events, intent).questions).toEqual(['c2', 'c1']);
   });
 });

@@ -11,6 +11,8 @@ type Ended = EventOf<'command.ended'>;
 type Verified = EventOf<'effect.verified'>;
 
 const AT_ONCE = 200;
+/** A run whose stream a page does not hear is looked at again so often. */
+export const ELSEWHERE_MS = 3_000;
 
 /** Events of these kinds after `after`, newest first, until there are enough of them. */
 async function newestEvents(
@@ -36,6 +38,9 @@ async function newestEvents(
 }
 
 const isOwn = (event: RunEvent): boolean => event.inherited === undefined;
+/** The end of that order; what a worker said late of one that had ended is none. */
+const isEnd = (event: RunEvent, of: Accepted | undefined): event is Ended =>
+  event.kind === 'command.ended' && event.commandId === of?.commandId && event.late === undefined;
 
 /** The newest order, where it has ended. */
 export interface EndedOrder {
@@ -48,10 +53,7 @@ export function endedOrder(events: readonly RunEvent[]): EndedOrder | undefined 
   const accepted = events.find(
     (event): event is Accepted => event.kind === 'command.accepted' && isOwn(event),
   );
-  const ended = events.find(
-    (event): event is Ended =>
-      event.kind === 'command.ended' && event.commandId === accepted?.commandId && isOwn(event),
-  );
+  const ended = events.find((event): event is Ended => isEnd(event, accepted) && isOwn(event));
   return accepted && ended && { accepted, ended };
 }
 
@@ -78,6 +80,8 @@ export interface Verification {
   readonly waits: Accepted | undefined;
   /** How the newest question ended, where it ended without an answer. */
   readonly ended: Ended | undefined;
+  /** Ids of the questions that were read. */
+  readonly questions: readonly string[];
 }
 
 type Intent = Pick<EffectRow, 'stepKey' | 'intentSeq'>;
@@ -92,13 +96,13 @@ const isQuestion = (event: RunEvent, { stepKey }: Intent): event is Accepted =>
 /** `events`: those after the intent, newest first. */
 export function verificationOf(events: readonly RunEvent[], intent: Intent): Verification {
   const answer = events.find((event): event is Verified => isAnswer(event, intent));
-  const asked = events.find((event): event is Accepted => isQuestion(event, intent));
+  const askings = events.filter((event): event is Accepted => isQuestion(event, intent));
+  const questions = askings.map((each) => each.commandId);
+  const [asked] = askings;
   if (asked === undefined || (answer !== undefined && answer.seq > asked.seq))
-    return { answer, waits: undefined, ended: undefined };
-  const ended = events.find(
-    (event): event is Ended => event.kind === 'command.ended' && event.commandId === asked.commandId,
-  );
-  return { answer, waits: ended === undefined ? asked : undefined, ended };
+    return { answer, waits: undefined, ended: undefined, questions };
+  const ended = events.find((event): event is Ended => isEnd(event, asked));
+  return { answer, waits: ended === undefined ? asked : undefined, ended, questions };
 }
 
 /** Read from the run that owns the intent, whichever page asks. */

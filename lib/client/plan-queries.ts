@@ -9,12 +9,16 @@ export const planKeys = {
   plan: (id: string, body: PlanBody) => [...planKeys.plans(id), body] as const,
 };
 
+/** A plan that nobody looks at any more is let go soon: each choice has one of its own. */
+const MOMENT_MS = 10_000;
+
 /** What an order would do. Changes nothing, so it is a query; it is asked again whenever the run moves. */
 export const planQuery = (id: string, body: PlanBody) =>
   queryOptions({
     queryKey: planKeys.plan(id, body),
     queryFn: async ({ signal }) =>
       orThrow(await postJson<PlanAnswer>(apiUrl(runPath(id, '/plan')), body, signal)),
+    gcTime: MOMENT_MS,
     placeholderData: keepPreviousData,
     retry: false,
   });

@@ -214,16 +214,17 @@ export const messagesQuery = (id: string, at: number, limit: number) =>
 export interface EventsAnswer {
   readonly items: readonly RunEvent[];
 }
-/** Events in (after, after + limit]. */
-export const readEvents = async (id: string, after: number, limit: number, signal?: AbortSignal) =>
-  getJson<EventsAnswer>(apiUrl(runPath(id, '/events'), { after, limit }), signal);
-
 /** Events in (after, to]; they never change once they are there. */
 export const eventsQuery = (id: string, after: number, to: number) =>
   queryOptions({
     queryKey: [...runKeys.run(id), 'events', after, to],
     queryFn: async ({ signal }): Promise<readonly RunEvent[]> =>
-      orThrow(await readEvents(id, after, Math.max(1, to - after), signal)).items,
+      orThrow(
+        await getJson<EventsAnswer>(
+          apiUrl(runPath(id, '/events'), { after, limit: Math.max(1, to - after) }),
+          signal,
+        ),
+      ).items,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: MOMENT_MS,
   });

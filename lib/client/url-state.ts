@@ -33,13 +33,9 @@ export const runsParams = {
 };
 export type RunsView = inferParserType<typeof runsParams>;
 
-export const inspectorTabs = ['step', 'state', 'diff', 'messages', 'effects'] as const;
-export type InspectorTab = (typeof inspectorTabs)[number];
-
 export const runParams = {
   /** The one cursor; absent means that it follows the head. */
   seq: parseAsInteger,
-  tab: parseAsStringLiteral(inspectorTabs).withDefault('step'),
   show: parseAsStringLiteral(['all', 'effects', 'errors'] as const).withDefault('all'),
 };
 export type TreeFilter = 'all' | 'effects' | 'errors';

@@ -18,6 +18,7 @@ function shelf(): Storage | undefined {
 }
 const orders = new GivenOrders(shelf());
 
+/** What the last press came to. */
 type Last =
   | { readonly kind: 'none' | 'sending' }
   | { readonly kind: 'accepted'; readonly order: GivenOrder; readonly answer: CommandAnswer }
@@ -35,8 +36,16 @@ export interface Order {
   readonly unanswered: GivenOrder | undefined;
   readonly problem: ApiProblem | undefined;
   readonly accepted: CommandAnswer | undefined;
-  /** Why none can be given just now. */
+  /** Why none can be given just now: also after one was accepted, until `clear`. */
   readonly lock: string | undefined;
+}
+
+/** `open`: the order that has had no definite answer yet. */
+export function lockOf(last: Last, open: GivenOrder | undefined): string | undefined {
+  if (last.kind === 'sending') return 'Sent; waits for the answer';
+  if (open !== undefined)
+    return 'It is not known whether the last order was taken; send that one again first';
+  return last.kind === 'accepted' ? 'Accepted' : undefined;
 }
 
 /** Orders from one place of a run's pages, one at a time. `place` says which, such as `plan` or `answer q1`. */
@@ -99,11 +108,6 @@ export function useOrder(
     unanswered,
     problem: last.kind === 'refused' ? last.problem : undefined,
     accepted: last.kind === 'accepted' ? last.answer : undefined,
-    lock:
-      last.kind === 'sending'
-        ? 'Sent; waits for the answer'
-        : unanswered === undefined
-          ? undefined
-          : 'It is not known whether the last order was taken; send that one again first',
+    lock: lockOf(last, open),
   };
 }

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { EffectRow, RunSummary } from '@/lib/client/api-types';
+import type { Verification } from '@/lib/client/order-events';
+import { answeredWords, askingReason, questionWords } from './asking';
+
+const at = Date.parse('2026-11-29T02:28:02Z');
+const waits = { actor: 'anna', at } as NonNullable<Verification['waits']>;
+const ended = { outcome: 'refused', detail: 'no worker has the probe' } as NonNullable<Verification['ended']>;
+
+describe('what became of asking the provider, in words', () => {
+  it('names who asked, when, and who is to answer', () => {
+    expect(questionWords({ waits, ended: undefined }, true)).toBe(
+      'Asked by anna, 2026-11-29 02:28:02 UTC. A worker with this tool’s probe answers it; the answer is shown here.',
+    );
+    expect(questionWords({ waits, ended: undefined }, undefined)).toMatch(/A worker with/);
+    expect(questionWords({ waits, ended: undefined }, false)).toMatch(/No worker .* is connected/);
+  });
+
+  it('names how a question ended without an answer', () => {
+    expect(questionWords({ waits: undefined, ended }, true)).toBe(
+      'The question to the provider was refused: no worker has the probe',
+    );
+    expect(questionWords({ waits: undefined, ended: undefined }, true)).toBe(undefined);
+  });
+
+  it('tells a probe from a late worker', () => {
+    const answer = (source: string) => ({ source, at }) as NonNullable<Verification['answer']>;
+    expect(answeredWords(answer('probe'))).toBe('Asked the provider, 2026-11-29 02:28:02 UTC');
+    expect(answeredWords(answer('late-worker'))).toBe('A late worker told, 2026-11-29 02:28:02 UTC');
+  });
+});
+
+describe('why the provider cannot be asked', () => {
+  const run = (possible: boolean) =>
+    ({
+      id: 'r1',
+      actions: { verify: { possible, reason: possible ? null : 'This is a copy' } },
+    }) as RunSummary;
+  const effect = { runId: 'r1', status: 'in-doubt', verifiable: true } as EffectRow;
+
+  it.each([
+    ['nothing is in the way', run(true), effect, undefined, false, undefined],
+    ['it is settled', run(true), { ...effect, status: 'confirmed' }, undefined, false, 'It is settled'],
+    [
+      'there is no probe',
+      run(true),
+      { ...effect, verifiable: false },
+      undefined,
+      false,
+      'This tool has no probe',
+    ],
+    ['the run does not allow it', run(false), effect, undefined, false, 'This is a copy'],
+    // Whether the other run allows it, its own console says.
+    ['another run sent it', run(false), { ...effect, runId: 'r2' }, undefined, false, undefined],
+    ['an order is on its way', run(true), effect, 'Accepted', true, 'Accepted'],
+    ['it was asked', run(true), effect, undefined, true, 'Asked; waits for the answer'],
+  ] as const)('where %s', (_, of, row, lock, asked, reason) => {
+    expect(askingReason(of, row as EffectRow, lock, asked)).toBe(reason);
+  });
+});

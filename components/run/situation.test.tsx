@@ -1,0 +1,82 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { expect, it } from 'vitest';
+import type { RunSummary } from '@/lib/client/api-types';
+import { effectsQuery, eventsQuery } from '@/lib/client/run-queries';
+import { Situation } from './situation';
+
+const SEQ = 40;
+const possible = { possible: true, reason: null };
+
+/** A run whose code differed as it was entered again, with an effect in doubt from before. */
+const diverged = {
+  id: 'r1',
+  agent: 'desk',
+  status: 'failed',
+  home: 'here',
+  headSeq: SEQ,
+  holder: null,
+  pending: null,
+  unclaimed: null,
+  effectsInDoubt: 1,
+  pausedBefore: null,
+  interruption: null,
+  questions: [],
+  failure: {
+    cause: 'diverged',
+    error: { type: 'Diverged', message: 'other arguments' },
+    stepKey: null,
+    seq: SEQ,
+  },
+  badges: ['diverged', 'in-doubt'],
+  actions: { verify: possible, resume: possible },
+} as unknown as RunSummary;
+const refund = {
+  stepKey: 'refund#1/create_refund#1',
+  name: 'create_refund',
+  status: 'in-doubt',
+  intentSeq: 20,
+  runId: 'r1',
+  verifiable: true,
+  askAgainAt: null,
+};
+
+function shown(run: Partial<RunSummary>): string {
+  const client = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } });
+  client.setQueryData(effectsQuery('r1').queryKey, { items: [refund], total: 1, nextCursor: null } as never);
+  client.setQueryData(eventsQuery('r1', SEQ - 20, SEQ).queryKey, [
+    {
+      kind: 'divergence.found',
+      seq: SEQ - 1,
+      stepKey: 'work#1/look#1',
+      what: 'input',
+      sentence: 'look differed',
+    },
+  ] as never);
+  return renderToStaticMarkup(
+    <QueryClientProvider client={client}>
+      <Situation run={{ ...diverged, ...run }} />
+    </QueryClientProvider>,
+  );
+}
+
+const region = (label: string) => expect.stringContaining(`aria-label="${label}"`);
+
+it('shows where it diverged beside what is in doubt', () => {
+  expect(shown({})).toEqual(region('Divergence'));
+  expect(shown({})).toEqual(region('Effects in doubt'));
+  expect(shown({})).toContain('look differed');
+});
+
+it('shows the order that was given since', () => {
+  const pending = { commandId: 'c1', mode: 'resume', actor: 'anna' };
+  const html = shown({ status: 'queued', pending });
+  expect(html).toEqual(region('Order under way'));
+  expect(html).toEqual(region('Divergence'));
+});
+
+it('says nothing of it once the run went on', () => {
+  const html = shown({ status: 'running', failure: null });
+  expect(html).not.toEqual(region('Divergence'));
+  expect(html).toEqual(region('Effects in doubt'));
+});
