@@ -24,19 +24,6 @@ test('resuming a run that failed after refund and mail runs only the failed tool
   expect(rail.outside.added).toEqual({});
 });
 
-test('an action that is not possible is shown disabled, with the reason (S32)', async ({ rail, page }) => {
-  const run = new RunPage(page);
-  await run.open('demo-completed');
-  await run.drawn();
-  const { actions } = await rail.get<{ actions: { resume: { reason: string } } }>('/runs/demo-completed');
-  const resume = page.getByRole('button', { name: /^Resume/ });
-  await expect(resume).toHaveAttribute('aria-disabled', 'true');
-  await expect(resume).toHaveAttribute('title', actions.resume.reason);
-  await resume.click({ force: true });
-  await page.keyboard.press('r');
-  await expect(page).toHaveURL(/\/runs\/demo-completed$/);
-});
-
 test('a run whose worker died can be cancelled, and list, page and API agree; its doubt stays visible (S19)', async ({
   rail,
   page,

@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { expect, Rail, test } from '../fixtures/rail';
+import { expect, test } from '../fixtures/desk';
+import { Rail } from '../fixtures/rail';
 import { RunPage } from '../pages/run-page';
 
 test('a copy of a run opens elsewhere with everything in it, and says why it cannot be resumed there', async ({
   rail,
+  desk,
   page,
 }) => {
+  await desk.startKilled(rail, 'copied', 'ORD-2091');
   const other = await Rail.start();
   try {
-    await other.upload(await rail.exported('demo-killed'));
-    await page.goto(`${other.url}/runs/demo-killed`);
+    await other.upload(await rail.exported('copied'));
+    await page.goto(`${other.url}/runs/copied`);
     const run = new RunPage(page);
     await expect(run.status).toHaveText('Interrupted');
     await expect(page.getByText('Mirror', { exact: true })).toBeVisible();

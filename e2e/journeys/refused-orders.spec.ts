@@ -1,6 +1,26 @@
 import { expect, test } from '../fixtures/desk';
 import { ACTOR } from '../fixtures/rail';
 import { PlanPage } from '../pages/plan-page';
+import { RunPage } from '../pages/run-page';
+
+test('an action that is not possible is shown disabled, with the reason (S32)', async ({
+  rail,
+  desk,
+  page,
+}) => {
+  await desk.start('nothing-to-resume', 'ORD-2063');
+  await rail.untilStatus('nothing-to-resume', 'completed');
+  const run = new RunPage(page);
+  await run.open('nothing-to-resume');
+  await run.drawn();
+  const { actions } = await rail.get<{ actions: { resume: { reason: string } } }>('/runs/nothing-to-resume');
+  const resume = page.getByRole('button', { name: /^Resume/ });
+  await expect(resume).toHaveAttribute('aria-disabled', 'true');
+  await expect(resume).toHaveAttribute('title', actions.resume.reason);
+  await resume.click({ force: true });
+  await page.keyboard.press('r');
+  await expect(page).toHaveURL(/\/runs\/nothing-to-resume$/);
+});
 
 test('a plan that changed meanwhile is refused, and the new plan is shown', async ({ rail, desk, page }) => {
   await desk.fault('shop', { match: '/tickets/T-2061/', answer: 423, message: 'locked' });
@@ -35,10 +55,14 @@ test('of two resumes in the same second one wins, the other is told by whom, and
   await rail.untilStatus('resumed-twice', 'failed');
   // What is resumed stays under way until both have pressed.
   await desk.fault('shop', { match: TICKET, answer: 'hold' });
-  const plans = [new PlanPage(page), new PlanPage(await context.newPage())] as const;
+  const tabs = [page, await context.newPage()] as const;
+  const plans = [new PlanPage(tabs[0]), new PlanPage(tabs[1])] as const;
+  // Neither tab hears of the other's order before its own button is pressed.
+  for (const tab of tabs) await tab.route('**/api/v1/stream**', (route) => route.abort());
   for (const plan of plans) await plan.open('resumed-twice');
   for (const plan of plans) await expect(plan.order('Resume')).not.toHaveAttribute('aria-disabled', 'true');
   await Promise.all(plans.map((plan) => plan.order('Resume').click()));
+  for (const tab of tabs) await tab.unroute('**/api/v1/stream**');
 
   const refusals = async () => [
     ...(await plans[0].refusal.allTextContents()),

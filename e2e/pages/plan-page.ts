@@ -8,6 +8,8 @@ export class PlanPage {
   readonly inTheWay: Locator;
   /** Why an order was refused. */
   readonly refusal: Locator;
+  /** What changed in the plan by itself. */
+  readonly changed: Locator;
 
   constructor(page: Page) {
     this.#page = page;
@@ -15,6 +17,7 @@ export class PlanPage {
     this.leftBehind = page.getByRole('region', { name: 'Left behind' });
     this.inTheWay = page.getByRole('region', { name: 'In the way' });
     this.refusal = page.getByRole('alert').filter({ hasText: 'Refused' });
+    this.changed = page.getByRole('alert').filter({ hasText: 'The plan changed' });
   }
 
   async open(runId: string, mode = 'resume'): Promise<void> {
@@ -76,6 +79,10 @@ export class PlanPage {
     await edits.getByRole('combobox', { name: 'Edit a variable' }).selectOption({ label: name });
     const field = edits.getByRole('textbox', { name: `New value of /variables/${name}` });
     await field.fill(change(await field.inputValue()));
+  }
+
+  async haveRead(): Promise<void> {
+    await this.#page.getByRole('button', { name: 'I have read it' }).click();
   }
 
   /** The button that gives the order; its words say what will really run. */

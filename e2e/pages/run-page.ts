@@ -17,6 +17,8 @@ export class RunPage {
   readonly inspector: Locator;
   /** The scrubber's handle. */
   readonly cursor: Locator;
+  /** Where the effect of the step at the cursor stands. */
+  readonly effectLine: Locator;
 
   constructor(page: Page) {
     this.#page = page;
@@ -27,6 +29,7 @@ export class RunPage {
     this.tree = page.getByRole('tree', { name: 'Visits and steps' });
     this.machine = page.getByRole('region', { name: 'Machine' });
     this.inspector = page.getByRole('region', { name: 'Inspector' });
+    this.effectLine = this.inspector.getByRole('list', { name: 'Where the effect stands' });
     this.cursor = page.getByRole('slider', { name: 'Cursor' });
   }
 
@@ -78,6 +81,11 @@ export class RunPage {
   async inspect(tab: InspectorTab): Promise<Locator> {
     await this.inspector.getByRole('tab', { name: tab }).click();
     return this.inspector.getByRole('tabpanel', { name: tab });
+  }
+
+  /** A recorded value in the inspector, such as `Result`. */
+  value(name: string): Locator {
+    return this.inspector.getByRole('region', { name, exact: true });
   }
 
   /** The header's order of that mode leads to the plan. */
