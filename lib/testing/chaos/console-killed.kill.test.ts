@@ -131,13 +131,13 @@ describe('a console killed while it writes', () => {
       const accepted = events.filter((event) => event.kind === 'command.accepted').length;
       if (accepted !== 1) violations.push(`${runId}: accepted ${accepted} times`);
     }
-    await overlapped(sweep, 8, async (at) => {
-      const as = `order-${sweep.indexOf(at)}`;
-      const rescuer = await stage.worker('desk', as, undefined, CALM_MS);
+    const names = sweep.map((_, n) => `order-${n}`);
+    const rescuer = await stage.worker('desk', names, undefined, CALM_MS);
+    await overlapped(names, 8, async (as) => {
       await stage.operator.bringHome(as);
       violations.push(...(await whole(stage.operator, as)));
-      await rescuer.process.kill();
     });
+    await rescuer.process.kill();
     process.stdout.write(
       `kill points ${kills}, violations ${violations.length} (console, in commands, ${secondsSince(began)} s)\n`,
     );

@@ -4,15 +4,24 @@ export class Listener<Message> {
   readonly #end = new AbortController();
   #reading: Promise<void> = Promise.resolve();
 
-  private constructor() {}
+  private constructor(readonly onHeard: (message: Message) => void) {}
 
   /** `query` of `GET /api/v1/stream`; resolves once the console has accepted the connection. */
-  static async open<Message>(base: string, query: string): Promise<Listener<Message>> {
-    const listener = new Listener<Message>();
+  static async open<Message>(
+    base: string,
+    query: string,
+    onHeard: (message: Message) => void = () => undefined,
+  ): Promise<Listener<Message>> {
+    const listener = new Listener<Message>(onHeard);
     const answer = await fetch(`${base}/api/v1/stream${query}`, { signal: listener.#end.signal });
     if (!answer.ok || answer.body === null) throw new Error(`the stream is refused: ${answer.status}`);
     listener.#reading = listener.#read(answer.body).catch(() => undefined);
     return listener;
+  }
+
+  /** Resolves when the stream has ended, from whichever side. */
+  get ended(): Promise<void> {
+    return this.#reading;
   }
 
   async close(): Promise<void> {
@@ -26,11 +35,14 @@ export class Listener<Message> {
     const reader = body.getReader();
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       text += decoder.decode(part.value, { stream: true });
-      const messages = text.split('\n\n');
-      text = messages.pop() ?? '';
-      for (const message of messages) {
-        const data = /^data: (.*)$/m.exec(message)?.[1];
-        if (data !== undefined) this.heard.push(JSON.parse(data) as Message);
+      const blocks = text.split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const data = /^data: (.*)$/m.exec(block)?.[1];
+        if (data === undefined) continue;
+        const message = JSON.parse(data) as Message;
+        this.heard.push(message);
+        this.onHeard(message);
       }
     }
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import type { EffectRow, PlanAnswer, RunSummary } from '@/lib/wire/v1/runs';
 import { until } from './processes';
+import { Rests } from './rests';
 
 export interface Answer {
   readonly status: number;
@@ -48,7 +49,11 @@ export class Operator {
   /** Runs that a time-out had ended and that were ordered to go on. */
   timeouts = 0;
 
-  constructor(readonly base: () => string) {}
+  readonly #rests: Rests;
+
+  constructor(readonly base: () => string) {
+    this.#rests = new Rests(base);
+  }
 
   /** The console's answer. */
   call(method: string, path: string, body?: unknown): Promise<Answer> {
@@ -200,7 +205,7 @@ export class Operator {
       }
       return run.status === 'completed';
     };
-    await until(`${runId} is over`, isOver, withinMs);
+    await until(`${runId} is over`, isOver, withinMs, () => this.#rests.rest(runId));
     return orders;
   }
 

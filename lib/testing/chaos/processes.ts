@@ -141,17 +141,19 @@ export async function isFrozen(pid: number): Promise<boolean> {
 /** Often enough to lose little time, seldom enough that a dozen askers do not keep the console busy. */
 const ASK_AGAIN_MS = 100;
 
-/** Waits for a condition: asks again and again until it holds. */
+/** Waits for a condition: asks again and again until it holds. `worthAsking` holds back what is known to be in vain. */
 export async function until<Value>(
   what: string,
   probe: () => Promise<Value | undefined | false> | Value | undefined | false,
   withinMs = 20_000,
+  worthAsking?: () => Promise<void>,
 ): Promise<Value> {
   const giveUp = Date.now() + withinMs;
   for (;;) {
     const value = await probe();
     if (value !== undefined && value !== false) return value;
     if (Date.now() > giveUp) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await worthAsking?.();
     await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
   }
 }

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type agentModules, services } from './bundle';
@@ -7,6 +6,7 @@ import { ConsoleProcess } from './console-process';
 import { Operator } from './operator';
 import { Child, killAll } from './processes';
 import { type LedgerLine, ledgerLines } from './promises';
+import { scratchFolder } from './scratch';
 
 type AgentModule = (typeof agentModules)[number];
 type Service = (typeof services)[number];
@@ -38,7 +38,7 @@ export class Stage {
   }
 
   static async open(bundle: string): Promise<Stage> {
-    const folder = await mkdtemp(join(tmpdir(), 'rerail-chaos-'));
+    const folder = await scratchFolder('stage');
     await writeFile(join(folder, 'ledger.jsonl'), '');
     const console = new ConsoleProcess(bundle, folder);
     const [urls] = await Promise.all([
@@ -77,16 +77,11 @@ export class Stage {
     timeoutMs = TIMEOUT_MS,
   ): Promise<Worker> {
     const names = typeof as === 'string' ? [as] : as;
-    const agents = names.map((name) => {
-      const url = new URL(pathToFileURL(join(this.bundle, `${module}.mjs`)));
-      url.searchParams.set('as', name);
-      return url.href;
-    });
-    const workerId = `${names[0]}-w${++this.#workers}`;
+    const workerId = this.#newId(names[0]);
     const child = new Child(workerId, join(this.bundle, 'worker.mjs'), {
       CHAOS_CONSOLE: this.address(),
       CHAOS_WORKER: workerId,
-      CHAOS_AGENTS: agents.join(' '),
+      CHAOS_AGENTS: this.#agents(module, names),
       RERAIL_BATCH: '1',
       RERAIL_DEMO_TIMEOUT_MS: String(timeoutMs),
       RERAIL_DEMO_SETTLES_MS: String(TIMEOUT_MS),
@@ -98,6 +93,31 @@ export class Stage {
     });
     await child.take('ready');
     return new Worker(workerId, child);
+  }
+
+  /**
+   * One more worker inside of the process of `host`, which spares the start of one. Resolves once it has shown itself to
+   * the console; what it resolves to ends it.
+   */
+  async guest(host: Worker, module: AgentModule, as: string): Promise<() => void> {
+    const workerId = this.#newId(as);
+    host.process.send({ kind: 'host', workerId, agents: this.#agents(module, [as]) });
+    await host.process.take(`hosts ${workerId}`);
+    return () => host.process.send({ kind: 'leave', workerId });
+  }
+
+  #newId(name: string | undefined): string {
+    return `${name}-w${++this.#workers}`;
+  }
+
+  /** Addresses of the module, one for each name. */
+  #agents(module: AgentModule, names: readonly string[]): string {
+    const addresses = names.map((name) => {
+      const url = new URL(pathToFileURL(join(this.bundle, `${module}.mjs`)));
+      url.searchParams.set('as', name);
+      return url.href;
+    });
+    return addresses.join(' ');
   }
 }
 

@@ -1,4 +1,4 @@
-import { startWorker } from '@/lib/sdk/index';
+import { startWorker, type Worker } from '@/lib/sdk/index';
 
 /*
  * A worker in a process of its own. `CHAOS_AT` names the point at which it sends `CHAOS_SIGNAL` to itself: a signal
@@ -32,24 +32,55 @@ interface Start {
 
 const say = (message: object) => process.send?.(message);
 
-const worker = await startWorker({
-  console: env('CHAOS_CONSOLE'),
-  workerId: env('CHAOS_WORKER'),
-  agents: env('CHAOS_AGENTS')
-    .split(' ')
-    .map((url) => new URL(url)),
-  onPoint,
-  backoff: { baseMs: 50, capMs: 200 },
-});
+/** One more worker in this process, under an id of its own. */
+interface Host {
+  readonly kind: 'host';
+  readonly workerId: string;
+  readonly agents: string;
+}
 
-process.on('message', (message: Start | { readonly kind: 'points' } | { readonly kind: 'stop' }) => {
-  if (message.kind === 'points') say({ passed });
-  else if (message.kind === 'stop') void worker.stop().then(() => process.exit(0));
-  else {
-    worker.start(message.agent, { runId: message.runId, input: message.input }).then(
-      ({ runId }) => say({ started: runId }),
-      (error: unknown) => say({ refused: String(error) }),
-    );
+const open = (workerId: string, agents: string) =>
+  startWorker({
+    console: env('CHAOS_CONSOLE'),
+    workerId,
+    agents: agents.split(' ').map((url) => new URL(url)),
+    onPoint,
+    backoff: { baseMs: 50, capMs: 200 },
+  });
+
+const worker = await open(env('CHAOS_WORKER'), env('CHAOS_AGENTS'));
+const guests = new Map<string, Worker>();
+
+type Message =
+  | Start
+  | Host
+  | { readonly kind: 'leave'; readonly workerId: string }
+  | { readonly kind: 'points' }
+  | { readonly kind: 'stop' };
+
+process.on('message', (message: Message) => {
+  switch (message.kind) {
+    case 'points':
+      say({ passed });
+      return;
+    case 'stop':
+      void worker.stop().then(() => process.exit(0));
+      return;
+    case 'host':
+      void open(message.workerId, message.agents).then((guest) => {
+        guests.set(message.workerId, guest);
+        say({ [`hosts ${message.workerId}`]: true });
+      });
+      return;
+    case 'leave':
+      void guests.get(message.workerId)?.stop();
+      guests.delete(message.workerId);
+      return;
+    case 'start':
+      worker.start(message.agent, { runId: message.runId, input: message.input }).then(
+        ({ runId }) => say({ started: runId }),
+        (error: unknown) => say({ refused: String(error) }),
+      );
   }
 });
 // Ends with the test that started it, whatever became of it.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { RunEvent } from '@/lib/core/events/run-event';
+import { assertDefined } from '@/lib/core/shared/assert';
 import { foldBroken } from './fold-check';
 import type { Order } from './operator';
 import { overlapped, until } from './processes';
@@ -96,19 +97,20 @@ async function brokenIn(runId: string, orders: readonly Order[]): Promise<readon
 }
 
 /**
- * Kills the worker of a fresh run at the point, lets another one and a person bring it home. What is broken. Without a
- * `standing` rescuer, which may take up an answered run before the victim does, one is started once the victim is dead.
+ * Kills the worker of a fresh run at the point, lets another one and a person bring it home. What is broken. Where a
+ * person is asked, a rescuer that stands by may take up the answered run before the victim does: there it comes to host
+ * the agent once the victim is dead.
  */
-async function die(death: Death, standing: Worker | undefined, tries = 1): Promise<readonly string[]> {
+async function die(death: Death, rescuer: Worker, tries = 1): Promise<readonly string[]> {
   const { request, point } = death;
   const as = tries === 1 ? death.as : `${death.as}.${tries}`;
   count.runs += 1;
   const victim = await stage.worker('desk', death.as, { at: point, signal: 'SIGKILL' });
   await victim.begin(`${death.as}-desk`, as, { ticket: as, request });
   let home = false;
-  const own = standing
-    ? undefined
-    : victim.process.exited.then(() => (home ? undefined : stage.worker('desk', death.as)));
+  const late = death.asks
+    ? victim.process.exited.then(() => (home ? undefined : stage.guest(rescuer, 'desk', death.as)))
+    : undefined;
   const failed: string[] = [];
   const orders = await stage.operator
     .bringHome(as, BRING_HOME_MS)
@@ -117,7 +119,7 @@ async function die(death: Death, standing: Worker | undefined, tries = 1): Promi
       const refusal = stage.operator.lastRefusal;
       failed.push(`${error}; ${JSON.stringify({ status, pending, refusal })}`);
       failed.push(journalText(await stage.operator.events(as)), victim.process.output);
-      if (standing !== undefined) failed.push(standing.process.output);
+      failed.push(rescuer.process.output);
       return [];
     });
   home = true;
@@ -126,9 +128,8 @@ async function die(death: Death, standing: Worker | undefined, tries = 1): Promi
     () => undefined,
   );
   await victim.process.kill();
-  const rescuer = await own;
-  await rescuer?.process.kill();
-  if (failed.length > 0) return [...failed, rescuer?.process.output ?? ''];
+  (await late)?.();
+  if (failed.length > 0) return failed;
   const broken = await brokenIn(as, orders);
   if (exit?.signal === 'SIGKILL') return broken;
   if (exit !== undefined)
@@ -137,7 +138,7 @@ async function die(death: Death, standing: Worker | undefined, tries = 1): Promi
   if (tries >= MOST_TRIES || !isRough(await stage.operator.events(as)))
     return [...broken, 'its worker never came to the point'];
   count.triedAgain += 1;
-  return [...broken, ...(await die(death, standing, tries + 1))];
+  return [...broken, ...(await die(death, rescuer, tries + 1))];
 }
 
 describe('a worker killed at any point of a run', () => {
@@ -161,8 +162,8 @@ describe('a worker killed at any point of a run', () => {
       ),
     );
     const found = await overlapped(deaths, WIDTH, async (death) => {
-      const standing = death.asks ? undefined : rescuers[deaths.indexOf(death) % RESCUERS];
-      return (await die(death, standing)).map((what) => `${death.as} ${death.point}: ${what}`);
+      const rescuer = assertDefined(rescuers[deaths.indexOf(death) % RESCUERS], 'one for each remainder');
+      return (await die(death, rescuer)).map((what) => `${death.as} ${death.point}: ${what}`);
     });
     const violations = found.flat();
     const lines = await stage.ledger();
