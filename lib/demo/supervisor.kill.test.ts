@@ -1,11 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { ApiClient } from '@/lib/testing/api-client';
 import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
 import { exitOf, messageWith } from './processes';
 
@@ -129,3 +130,56 @@ it('has a worker that ends at once when it is asked to before it is up', async (
   await exitOf(child);
   expect(child.signalCode).toBe('SIGTERM');
 });
+
+/** What the payment provider and the mail service were asked for, in order. */
+const sent = (): readonly string[] =>
+  readFileSync(join(dataDir, 'demo', 'ledger.jsonl'), 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => (JSON.parse(line) as { readonly operation: string }).operation);
+
+it('hands over a run whose refund is out when it is told to stop: the answer is recorded, and the next start ends it without a second refund', async () => {
+  // The provider tells its address to the test, too, so that it can be made to withhold an answer.
+  const telling = mkdtempSync(join(folder, 'telling-'));
+  execFileSync(process.execPath, ['lib/demo/build.mjs', telling]);
+  renameSync(join(telling, 'services/payments.mjs'), join(telling, 'services/payments-itself.mjs'));
+  writeFileSync(
+    join(telling, 'services/payments.mjs'),
+    `import { writeFileSync } from 'node:fs';
+    const tell = process.send.bind(process);
+    process.send = (message) => {
+      writeFileSync(process.env.RERAIL_DEMO_DIR + '/payments.url', message.url);
+      return tell(message);
+    };
+    await import('./payments-itself.mjs');`,
+  );
+  // A tool's time-out is part of its declaration: both starts must have the same.
+  const env = { RERAIL_DEMO_TIMEOUT_MS: '30000' };
+  const first = startProgram(join(telling, 'supervisor.mjs'), env);
+  await first.heard(/^demo: ready$/m);
+  const before = sent();
+  const payments = readFileSync(join(dataDir, 'demo', 'payments.url'), 'utf8');
+  const control = (what: string, body: object) =>
+    fetch(`${payments}/control/${what}`, { method: 'POST', body: JSON.stringify(body) });
+  await control('faults', { match: 'ORD-1002', answer: 'hold' });
+  const api = new ApiClient(console.url);
+  const { questions } = (await api.get('/api/v1/runs/demo-waiting')).body;
+  const [{ questionId, questionDigest }] = questions;
+  const answered = { mode: 'answer', questionId, questionDigest, value: { approved: true } };
+  expect((await api.command('demo-waiting', answered)).status).toBe(202);
+  await fetch(`${payments}/control/held?match=ORD-1002`);
+
+  const stopped = first.stop();
+  await first.heard(/SIGTERM: handing the runs over, 1 held, 1 of them with a call out/);
+  await control('release', { match: 'ORD-1002' });
+  await stopped;
+  expect(await summaryOf('demo-waiting')).toMatchObject({ status: 'queued', effectsInDoubt: 0 });
+  expect(sent()).toEqual([...before, 'refund.create']);
+
+  const second = startDemo(env);
+  await vi.waitFor(async () => {
+    expect(await summaryOf('demo-waiting')).toMatchObject({ status: 'completed' });
+  }, PATIENCE);
+  expect(sent()).toEqual([...before, 'refund.create', 'mail.send']);
+  await second.stop();
+}, 300_000);

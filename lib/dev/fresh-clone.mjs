@@ -8,6 +8,8 @@ import { runCommand, seconds, spawnGuarded } from './run-command.mjs';
 /* The promise of README.md: from an empty folder, one command, the demo on screen within two minutes beyond npm ci. */
 
 const LIMIT_MS = 120_000;
+/** A start with nothing changed: the programs come up, nothing is installed or built. */
+const AGAIN_LIMIT_MS = 20_000;
 const GIVE_UP_MS = 600_000;
 const ORPHANS_END_WITHIN_MS = 20_000;
 /** One run of each: what the demo shows on its first start. */
@@ -81,9 +83,13 @@ function startIn(folder, port) {
 /** Time that `npm start` says that it spent in `npm ci`. */
 const installMs = (output) => Number(/Packages installed in ([\d.]+) s/.exec(output)?.[1] ?? 0) * 1000;
 
-/** Command lines of processes that run something in `folder`. */
+/** What `npm start` says beside npm's own lines and where to go: that it installed, generated or built something. */
+const preparations = (output) =>
+  output.split('\n').filter((line) => line !== '' && !/^(> |npm |demo: |Rerail is at )/.test(line));
+
+/** Command lines of processes that run something in `folder`; `ww`, or macOS cuts them at 79 columns. */
 async function processesIn(folder) {
-  const { output } = await runCommand('ps', ['-axo', 'args=']);
+  const { output } = await runCommand('ps', ['-axwwo', 'args=']);
   return output
     .split('\n')
     .filter((line) => line.includes(`${folder}/.rerail/`) || line.includes(`${folder}/lib/dev/`));
@@ -121,10 +127,16 @@ async function tryIn(folder) {
   await again.stop('SIGKILL');
   const afterCrash = await orphansIn(folder);
   if (againMs === undefined) return { ok: false, why: `the second start failed:\n${again.output()}` };
-  console.log(`  second start, nothing changed: ${seconds(againMs)}`);
+  console.log(
+    `  second start, nothing changed: demo on screen in ${seconds(againMs)} (limit ${seconds(AGAIN_LIMIT_MS)})`,
+  );
+  const prepared = preparations(again.output());
+  if (prepared.length > 0)
+    return { ok: false, why: `the second start prepared again:\n${prepared.join('\n')}` };
   if (afterCrash.length > 0)
     return { ok: false, why: `SIGKILL of npm start left running:\n${afterCrash.join('\n')}` };
   if (beyondInstall > LIMIT_MS) return { ok: false, why: 'the first start took longer than its limit' };
+  if (againMs > AGAIN_LIMIT_MS) return { ok: false, why: 'the second start took longer than its limit' };
   return { ok: true };
 }
 

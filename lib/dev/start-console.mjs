@@ -8,9 +8,9 @@ import { stopCommands } from './run-command.mjs';
 
 const HOST = '127.0.0.1';
 
-/** The asked port, or an end with a message. 0 lets the system choose. */
+/** The asked port, or an end with a message. 0 lets the system choose; `PORT=` means "not set", as shells write it. */
 function portFrom(text) {
-  const port = Number(text ?? 3000);
+  const port = Number(text || 3000);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   console.error(
     `PORT=${text} is no port: give a whole number from 0 to 65535, for instance PORT=3001 npm start`,
@@ -27,9 +27,10 @@ const whyNotFree = (port) =>
   });
 
 function endOverPort(port, code) {
+  const other = port < 65_535 ? port + 1 : 3001;
   console.error(
     code === 'EADDRINUSE'
-      ? `Port ${port} on ${HOST} is in use. Stop what listens there (lsof -i :${port} names it), or choose another: PORT=${port + 1} npm start`
+      ? `Port ${port} on ${HOST} is in use. Stop what listens there (lsof -i :${port} names it), or choose another: PORT=${other} npm start`
       : `Port ${port} on ${HOST} cannot be opened (${code}). Choose another: PORT=3001 npm start`,
   );
   process.exit(1);
@@ -44,7 +45,7 @@ function endOverPreparation(error) {
 
 /** The data folder with room for the logs, or an end with a message. */
 function openDataDir() {
-  const given = process.env.RERAIL_DATA_DIR ?? 'data';
+  const given = process.env.RERAIL_DATA_DIR || 'data';
   const path = isAbsolute(given) ? given : resolve(root, given);
   try {
     mkdirSync(join(path, 'logs'), { recursive: true });

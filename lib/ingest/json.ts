@@ -17,16 +17,27 @@ const BACKSLASH = 0x5c;
 const SAFE_DIGITS = 15;
 
 interface Scan {
-  readonly depth: number;
   /** Where `maxDepth` was passed, a character offset. */
   readonly tooDeepAt: number | undefined;
   readonly longNumbers: boolean;
 }
 
+const NOTHING_FOUND: Scan = { tooDeepAt: undefined, longNumbers: false };
+
+/** Whether the text has at most so many brackets that open: it cannot be nested deeper then. A few look-ups by `indexOf`. */
+function isShallow(text: string, maxDepth: number): boolean {
+  let room = maxDepth;
+  for (const bracket of ['{', '['])
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      room -= 1;
+      if (room < 0) return false;
+    }
+  return true;
+}
+
 /** One pass over the text, outside of strings: nesting, and whether a number is too long for a double. */
 function scan(text: string, maxDepth: number): Scan {
   let depth = 0;
-  let deepest = 0;
   let digits = 0;
   let longNumbers = false;
   for (let i = 0; i < text.length; i += 1) {
@@ -40,11 +51,10 @@ function scan(text: string, maxDepth: number): Scan {
     if (code === QUOTE) i = afterString(text, i) - 1;
     else if (code === 0x7b || code === 0x5b) {
       depth += 1;
-      if (depth > deepest) deepest = depth;
-      if (depth > maxDepth) return { depth: deepest, tooDeepAt: i, longNumbers };
+      if (depth > maxDepth) return { tooDeepAt: i, longNumbers };
     } else if (code === 0x7d || code === 0x5d) depth -= 1;
   }
-  return { depth: deepest, tooDeepAt: undefined, longNumbers };
+  return { tooDeepAt: undefined, longNumbers };
 }
 
 /**
@@ -58,7 +68,7 @@ export function parseJson(
   path: string,
   integers: 'exact' | 'doubles' = 'exact',
 ): Result<FileJson, ImportProblem> {
-  const found = scan(text, maxDepth);
+  const found = integers === 'doubles' && isShallow(text, maxDepth) ? NOTHING_FOUND : scan(text, maxDepth);
   if (found.tooDeepAt !== undefined) {
     const where = `${path}, character ${found.tooDeepAt}`;
     return fail({

@@ -48,7 +48,7 @@ test('a run that went live again keeps nothing that is only for re-entry', async
     second as unknown as {
       readonly running: ReadonlySet<{
         readonly deps: { readonly loaded: LoadedRun };
-        readonly byKey: ReadonlyMap<string, unknown>;
+        readonly open: { readonly byKey: ReadonlyMap<string, unknown> };
         readonly reEntry: { readonly answered: readonly unknown[] };
       }>;
     }
@@ -56,7 +56,7 @@ test('a run that went live again keeps nothing that is only for re-entry', async
   expect(session?.deps.loaded.record.items).toEqual([]);
   expect(session?.deps.loaded.texts.size).toBe(0);
   expect(session?.reEntry.answered).toEqual([]);
-  expect([...(session?.byKey.keys() ?? [])]).toEqual(['work#1/wait#1']);
+  expect([...(session?.open.byKey.keys() ?? [])]).toEqual(['work#1/wait#1']);
   second.kill();
 });
 

@@ -24,7 +24,12 @@ export interface ToolCall {
   readonly attempt: number;
   readonly runId: string;
   readonly stepKey: string;
+  /** The texts of the secrets that the tool declares, by name. */
+  readonly secrets: Readonly<Record<string, string>>;
 }
+
+/** Where a worker has secrets from. Nothing and an empty text both say that there is none. */
+export type SecretSource = (name: string) => string | undefined | Promise<string | undefined>;
 
 /** What a probe found out. `happened` carries the call's result, which the agent's code will be given. */
 export type Verification<Result> =
@@ -51,6 +56,12 @@ export interface ToolOptions<Args, Result> {
   readonly result?: JsonValue;
   readonly version?: string;
   readonly description?: string;
+  /**
+   * Names of secrets that `run` and `verify` are given in `call.secrets`. They are asked for at each call and never
+   * recorded: a value, an error or a receipt that holds the text of one is refused. Without one of them the call fails as
+   * `not-sent`.
+   */
+  readonly secrets?: readonly string[];
   /** The downstream's own number for what it did. */
   readonly receipt?: (result: Result) => string | undefined;
   readonly run: (args: Args, call: ToolCall) => Promise<Result>;
@@ -70,6 +81,7 @@ export interface Tool {
   readonly result?: JsonValue;
   readonly version?: string;
   readonly description?: string;
+  readonly secrets?: readonly string[];
   readonly receipt?: (result: unknown) => string | undefined;
   readonly run: (args: unknown, call: ToolCall) => Promise<unknown>;
   readonly verify?: (args: unknown, call: ToolCall) => Promise<Verification<unknown>>;
@@ -125,6 +137,20 @@ export interface AgentState {
   readonly run: (ctx: Context) => Promise<unknown>;
 }
 
+/**
+ * How far a resume, a rewind or a fork may go beyond the record before it pauses and asks; resuming allows as much again.
+ * A run that nobody ordered (a start, or one that goes on after an answer or a hand-over) has no such limit.
+ */
+export interface OrderLimits {
+  /** Calls that begin: whatever is a step, without retries. */
+  readonly steps?: number;
+  /**
+   * Millionths of a US dollar, as models' replies tell them. A call's cost is known once it has answered: no model is
+   * asked any more from there on.
+   */
+  readonly costMicroUsd?: number;
+}
+
 /** How an agent is declared: its machine, and everything that it may reach. */
 export interface AgentOptions {
   readonly name: string;
@@ -137,6 +163,8 @@ export interface AgentOptions {
   readonly checkpoints?: { readonly everySteps?: number; readonly everyMs?: number };
   /** Effects in doubt are probed by the worker itself. Default false: a person asks. */
   readonly autoVerify?: boolean;
+  /** Of each order. Default: none. */
+  readonly limits?: OrderLimits;
 }
 
 /** A declared agent; made by `defineAgent()`. */
@@ -149,6 +177,7 @@ export interface Agent {
   readonly prompts: Readonly<Record<string, string>>;
   readonly checkpoints: { readonly everySteps: number; readonly everyMs: number };
   readonly autoVerify: boolean;
+  readonly limits: OrderLimits;
 }
 
 /** What a person is asked. */
@@ -235,6 +264,8 @@ export interface WorkerOptions {
   readonly batchSize?: number;
   /** Back-off between attempts. Default 1,000 and 10,000. */
   readonly backoff?: { readonly baseMs: number; readonly capMs: number };
+  /** Resolves the secrets that tools declare. Default: the environment variable of that name. */
+  readonly secrets?: SecretSource;
   /** How long code that awaits something foreign may keep a re-entry waiting. Default 2,000. */
   readonly graceMs?: number;
   /**

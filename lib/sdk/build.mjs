@@ -21,8 +21,6 @@ export async function buildSdk() {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    sourcemap: true,
-    sourcesContent: false,
     legalComments: 'none',
     tsconfig: here('../../tsconfig.json'),
     logLevel: 'warning',

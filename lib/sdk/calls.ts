@@ -1,20 +1,14 @@
 import { epochMs, questionId } from '../core/events/ids';
-import type { Disposition } from '../core/planner/plan';
+import type { Allowance } from './allowance';
 import type { Effects } from './effects';
 import { type CachedOutcome, found } from './load-run';
-import { callFields, isEffect, type Operation } from './operation';
+import { type CallStanding, callFields, isEffect, type Operation } from './operation';
 import type { Outcomes } from './outcomes';
 import { evaluate } from './pure';
 import type { Reads } from './reads';
 import type { RunHold } from './run-hold';
 import type { RunStops } from './run-stops';
 import type { SessionDeps } from './session-deps';
-
-/** What becomes of a call that was in flight when the record ends. */
-export interface CallStanding {
-  readonly disposition: Disposition;
-  readonly act: () => void;
-}
 
 /** What carrying out calls needs from the session. */
 export interface CallsDeps {
@@ -24,6 +18,7 @@ export interface CallsDeps {
   readonly outcomes: Outcomes;
   readonly effects: Effects;
   readonly reads: Reads;
+  readonly allowance: Allowance;
   readonly suspend: (op: Operation, waitsFor: 'question') => void;
 }
 
@@ -37,7 +32,7 @@ export class Calls {
 
   /** A call without a record. */
   begin(op: Operation): void {
-    const { session, hold, stops, effects } = this.deps;
+    const { session, hold, stops, effects, allowance } = this.deps;
     if (hold.isStopped() || op.arrived || op.scope.over) return;
     const { plan } = session.claim ?? {};
     if (
@@ -50,7 +45,12 @@ export class Calls {
     }
     const cached = session.cache.get(op.key);
     const isReusable = cached?.inputDigest === op.inputDigest && (!isEffect(op) || effects.failedForGood(op));
-    if (cached !== undefined && isReusable) this.reuse(op, cached);
+    if (cached !== undefined && isReusable) {
+      this.reuse(op, cached);
+      return;
+    }
+    const beyond = allowance.begins(op);
+    if (beyond !== undefined) stops.stopBefore(`plan: ${beyond}`);
     else if (isEffect(op)) effects.begin(op);
     else this.execute(op);
   }

@@ -1,3 +1,4 @@
+import type { StepKey } from '../core/events/ids';
 import type { EventOf, NewEvent, RunEvent } from '../core/events/run-event';
 import type { Effects } from './effects';
 import { found, loadTexts } from './load-run';
@@ -78,18 +79,32 @@ export class ConsoleEvents {
 
   /** A person asks for a probe while this worker holds the run. */
   private async verify(command: EventOf<'command.accepted'>): Promise<void> {
-    if (command.stepKey === undefined) return;
-    const { hold, effects } = this.deps;
-    const op = this.waiting(command.stepKey);
-    const asked = op !== undefined && isEffect(op) && (await effects.verifyFor(op, command.commandId));
+    const { commandId, stepKey } = command;
+    if (stepKey === undefined) return;
+    const { hold } = this.deps;
+    const detail = await this.cannotVerify(stepKey, commandId);
     hold.guard(() =>
       hold.push({
-        event: {
-          kind: 'command.ended',
-          commandId: command.commandId,
-          outcome: asked ? 'done' : 'refused',
-        },
+        event:
+          detail === undefined
+            ? { kind: 'command.ended', commandId, outcome: 'done' }
+            : { kind: 'command.ended', commandId, outcome: 'refused', detail },
       }),
     );
+  }
+
+  /** Has the probe asked. Where there is nothing to ask about: why, as a sentence. */
+  private async cannotVerify(
+    stepKey: StepKey,
+    commandId: EventOf<'command.accepted'>['commandId'],
+  ): Promise<string | undefined> {
+    const op = this.deps.callOf(stepKey);
+    if (op === undefined)
+      return `The run’s code does not wait for ${stepKey}, so its worker cannot ask about it.`;
+    if (op.arrived) return `${stepKey} had its outcome before the provider was asked.`;
+    if (!isEffect(op)) return `${stepKey} changes nothing outside, so there is nothing to ask about.`;
+    return (await this.deps.effects.verifyFor(op, commandId))
+      ? undefined
+      : `This run has not sent ${stepKey}, so there is nothing to ask about.`;
   }
 }

@@ -83,7 +83,7 @@ export class ContextOfScope implements Context {
       const wrong = nameProblem(branch, 0);
       if (wrong !== undefined) throw new AgentCodeError(`branch ${shownName(branch)} of ${name} ${wrong}`);
     }
-    const scopes = this.session.branches(
+    const scopes = this.session.book.branches(
       this.scope,
       name,
       entries.map(([branch]) => branch),
@@ -118,7 +118,7 @@ export class ContextOfScope implements Context {
     orStop(this.scope);
     const key = this.scope.mint(name);
     const value = fresh();
-    const recorded = this.session.sync(key, { kind: 'value.recorded', key, of, value });
+    const recorded = this.session.book.sync(key, { kind: 'value.recorded', key, of, value });
     return recorded?.kind === 'value.recorded' ? recorded.value : value;
   }
 
@@ -126,13 +126,11 @@ export class ContextOfScope implements Context {
     name: string,
     step: 'compute' | 'condition',
     input: unknown,
-    fn: (input: never) => unknown,
+    run: (input: never) => unknown,
   ): Promise<unknown> {
-    if (typeof fn !== 'function')
+    if (typeof run !== 'function')
       return refused(new AgentCodeError(`${step} ${shownName(name)} needs a function`));
-    // The function sees a copy, as the record has it: what it was given cannot change behind its back.
-    const run = () => fn(read(store(input, `the input of ${name}`)) as never);
-    return this.call(name, step, 'pure', input, { kind: 'pure', run });
+    return this.call(name, step, 'pure', input, { kind: 'pure', run: run as (input: unknown) => unknown });
   }
 
   private declared(name: string, args: unknown, step: 'tool' | 'retrieval'): Promise<unknown> {
@@ -160,7 +158,7 @@ export class ContextOfScope implements Context {
     } catch (error) {
       return refused(error);
     }
-    return this.session.call(this.scope, { name, step, effect, args, work });
+    return this.session.book.call(this.scope, { name, step, effect, args, work });
   }
 }
 
@@ -235,8 +233,8 @@ function variablesIn(session: RunSession, scope: Scope): Variables {
 const patch = (
   session: RunSession,
   event: NewEvent & { readonly key?: string },
-  payloads: Parameters<RunSession['sync']>[2],
-) => session.sync(String(event.key), event, payloads);
+  payloads: Parameters<RunSession['book']['sync']>[2],
+) => session.book.sync(String(event.key), event, payloads);
 
 function messagesIn(session: RunSession, scope: Scope): Messages {
   const { messages } = session.view;
@@ -247,7 +245,9 @@ function messagesIn(session: RunSession, scope: Scope): Messages {
       if (wrong !== undefined) throw new AgentCodeError(`the role of a message ${wrong}`);
       const stored = store(message, 'the message');
       const key = stepKey(scope.mint('$msg'));
-      session.sync(key, { kind: 'message.appended', key, role: message.role, message: stored.ref }, [stored]);
+      session.book.sync(key, { kind: 'message.appended', key, role: message.role, message: stored.ref }, [
+        stored,
+      ]);
       messages.push(stored);
     },
     list: () => messages.map((stored) => read(stored) as Message),

@@ -84,6 +84,61 @@ describe('a declaration', () => {
     expect(machineOf(agent(undefined, async () => 'another body')).digest).toBe(plain);
     expect(machineOf(agent('2', run)).digest).not.toBe(plain);
   });
+
+  test('has a digest of its orders’ limits, which are refused where they cannot be kept', () => {
+    const agent = (limits?: object) =>
+      defineAgent({
+        name: 'a',
+        initial: 'end',
+        states: { end: { to: [], final: true, run } },
+        ...(limits === undefined ? {} : { limits }),
+      });
+    const all = [undefined, { steps: 5 }, { steps: 6 }, { costMicroUsd: 5 }].map((limits) =>
+      machineOf(agent(limits)),
+    );
+    expect(new Set(all.map(({ digest }) => digest)).size).toBe(4);
+    expect(all.map(({ machine }) => machine.limits)).toEqual([
+      undefined,
+      { steps: 5 },
+      { steps: 6 },
+      { costMicroUsd: 5 },
+    ]);
+    expect(machineOf(agent({})).digest).toBe(all[0]?.digest);
+    for (const [limits, why] of [
+      [{ steps: 0 }, 'limits.steps must be a whole number from 1'],
+      [{ costMicroUsd: 0.5 }, 'limits.costMicroUsd must be a whole number from 1'],
+      [{ stepz: 5 }, 'limits has no "stepz"'],
+    ] as const)
+      expect(() => agent(limits)).toThrow(why);
+  });
+
+  test('has a digest of which llm asks which model, and under which limits, whatever their order', () => {
+    const client = { complete: async () => ({ message: { role: 'assistant' } }) };
+    const digestOf = (
+      llms: Readonly<Record<string, { model: string; timeoutMs?: number; retries?: number }>>,
+    ) =>
+      machineOf(
+        defineAgent({
+          name: 'a',
+          initial: 'end',
+          states: { end: { to: [], final: true, run } },
+          llms: Object.fromEntries(Object.entries(llms).map(([name, llm]) => [name, { ...llm, client }])),
+        }),
+      ).digest;
+    const plain = digestOf({ judge: { model: 'atlas' }, writer: { model: 'borealis' } });
+    const same = digestOf({
+      writer: { model: 'borealis', retries: 2 },
+      judge: { model: 'atlas', timeoutMs: 120_000 },
+    });
+    expect(same).toBe(plain);
+    const others = [
+      { judge: { model: 'borealis' }, writer: { model: 'atlas' } },
+      { judge: { model: 'atlas', timeoutMs: 5 }, writer: { model: 'borealis' } },
+      { judge: { model: 'atlas' }, writer: { model: 'borealis', retries: 0 } },
+      { judge: { model: 'atlas' }, editor: { model: 'borealis' } },
+    ].map(digestOf);
+    expect(new Set([plain, ...others]).size).toBe(5);
+  });
 });
 
 test.each([
@@ -190,6 +245,22 @@ describe('the record', () => {
     const record = recordOf(events, 's#1', { retry: true });
     expect([...record.calls.keys()]).toEqual(['s#1/p#1:a/x#1', 's#1/p#1:b/$left']);
     expect(record.outcomes.size).toBe(0);
+  });
+
+  test('late word of an earlier intent takes nothing back of what was said about the newest one', () => {
+    const said = (intentSeq: number) =>
+      line({
+        kind: 'effect.verified',
+        stepKey: 's#1/a#1',
+        intentSeq,
+        outcome: 'did-not-happen',
+        source: 'probe',
+      });
+    const [first, second] = [started('s#1/a#1'), started('s#1/a#1')];
+    const { settled } = recordOf([first, said(first.seq), second, said(second.seq), said(first.seq)], 's#1', {
+      retry: true,
+    });
+    expect(settled.get('s#1/a#1')?.has(second.seq)).toBe(true);
   });
 
   test('an answer taken from what a rewind left behind stands in for one that is on the path; an audit of that one does not', () => {

@@ -26,6 +26,7 @@ export function defineAgent(options: AgentOptions): Agent {
       everyMs: options.checkpoints?.everyMs ?? defaultCheckpointPolicy.everyMs,
     },
     autoVerify: options.autoVerify ?? false,
+    limits: { ...options.limits },
   };
   Object.defineProperty(agent, AGENT, { value: replayEntry });
   return Object.freeze(agent);
@@ -82,6 +83,11 @@ function problemsOf(options: AgentOptions): readonly string[] {
   }
   for (const [key, value] of Object.entries(options.checkpoints ?? {})) {
     if (!isWholeNumber(value, 1)) wrong.push(`checkpoints.${key} must be a whole number from 1 to ${MOST}`);
+  }
+  for (const [key, value] of Object.entries(options.limits ?? {})) {
+    if (key !== 'steps' && key !== 'costMicroUsd') wrong.push(`limits has no ${shownName(key)}`);
+    else if (!Number.isSafeInteger(value) || value < 1)
+      wrong.push(`limits.${key} must be a whole number from 1`);
   }
   return wrong;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { eventsOf, oneState, stages } from '@/lib/testing/sdk-stage';
 import type { Context } from './api';
-import { Unavailable } from './errors';
+import { Rejected, Unavailable } from './errors';
 import type { JournalPort } from './journal-port';
 
 const stage = stages();
@@ -315,4 +315,45 @@ describe('what cannot be begun fails by name, and is not held for ever', () => {
   const broken = () => Promise.reject(new Error('the console’s answer makes no sense'));
   test('where the ledger cannot be read', () => answered((port) => ({ ...port, ledger: broken })));
   test('where the record cannot be read', () => answered((port) => ({ ...port, state: broken })));
+});
+
+describe('a failure that the code went on from, and then threw again', () => {
+  const agent = (effect: 'read' | 'idempotent' | 'external') =>
+    oneState(
+      {
+        look: seen('look', {
+          effect,
+          keyed: true,
+          retries: 0,
+          settlesWithinMs: 10,
+          answer: (n) => (n === 1 ? Promise.reject(new Rejected('no such order')) : Promise.resolve({ n })),
+        }),
+        tell: seen('tell', { effect: 'external', keyed: true, settlesWithinMs: 10 }),
+      },
+      async (ctx) => {
+        try {
+          await ctx.tool('look', {});
+        } catch (error) {
+          await ctx.tool('tell', {});
+          throw error;
+        }
+      },
+    );
+
+  test.each(['read', 'idempotent', 'external'] as const)(
+    'of a call that is %s, is given again by resume and fork as the plan says; nothing is sent twice',
+    async (effect) => {
+      await begin(agent(effect));
+      await stage.lab.until('r', (status, _events, held) => status === 'failed' && !held);
+      for (const mode of ['resume', 'fork'] as const) {
+        const id = await stage.lab.order('r', mode);
+        await stage.lab.until(id, (status, _events, held) => status === 'failed' && !held);
+        const events = await stage.lab.events(id);
+        expect(eventsOf(events, 'divergence.found')).toEqual([]);
+        expect(eventsOf(events, 'run.paused')).toEqual([]);
+        expect(eventsOf(events, 'run.failed').at(-1)).toMatchObject({ stepKey: 'work#1/look#1' });
+      }
+      expect(names()).toEqual(['look', 'tell']);
+    },
+  );
 });

@@ -3,8 +3,18 @@ import type { NewEvent } from '../core/events/run-event';
 import type { Claim, JournalPort } from './journal-port';
 import { recordedError } from './operation';
 
-/** Ends what was claimed and cannot be carried out at all: the run fails, and its order is refused, with the reason. */
-export async function failClaim(port: JournalPort, claim: Claim, thrown: unknown): Promise<void> {
+/**
+ * Ends what was claimed and cannot be carried out, or broke off: the run fails, and its order is refused, with the
+ * reason. `afterBatch`: the last that was stored in the claim's epoch. Where the journal refuses this end, `warn` hears
+ * of it, and giving the lease back leaves to the console how the run stands.
+ */
+export async function failClaim(
+  port: JournalPort,
+  claim: Claim,
+  thrown: unknown,
+  warn: (warning: string) => void,
+  afterBatch = 0,
+): Promise<void> {
   const error = recordedError(thrown, true);
   const commandId = claim.command?.commandId as CommandId | undefined;
   const events: NewEvent[] = [];
@@ -13,7 +23,13 @@ export async function failClaim(port: JournalPort, claim: Claim, thrown: unknown
   if (commandId !== undefined && (claim.plan !== undefined || claim.reason === 'verify'))
     events.push({ kind: 'command.ended', commandId, outcome: 'refused', detail: error.message });
   const { runId, epoch, headSeq } = claim;
-  if (events.length > 0)
-    await port.append(runId, { epoch, batch: 1, seenSeq: headSeq, events, payloads: [] });
+  if (events.length > 0) {
+    const batch = { epoch, batch: afterBatch + 1, seenSeq: headSeq, events, payloads: [] };
+    const reply = await port.append(runId, batch);
+    if (!reply.ok) {
+      const why = reply.problem.kind === 'refused' ? reply.problem.detail : reply.problem.kind;
+      warn(`${runId}: its end was not recorded: ${why}`);
+    }
+  }
   await port.release(claim, 'done');
 }

@@ -1,20 +1,20 @@
-import type { Operation } from './operation';
+import type { Attempt } from './operation';
 
-/** Effects that have left and are neither answered nor timed out. */
+/** Sends that have left and are neither answered nor timed out. */
 export class Flights {
-  private readonly out = new Set<Operation>();
+  private readonly out = new Set<Attempt>();
   private waiting: (() => void)[] = [];
 
   get size(): number {
     return this.out.size;
   }
 
-  add(op: Operation): void {
-    this.out.add(op);
+  add(attempt: Attempt): void {
+    this.out.add(attempt);
   }
 
-  delete(op: Operation): void {
-    this.out.delete(op);
+  delete(attempt: Attempt): void {
+    this.out.delete(attempt);
     if (this.out.size > 0) return;
     for (const resolve of this.waiting.splice(0)) resolve();
   }

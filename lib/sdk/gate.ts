@@ -1,5 +1,5 @@
-import type { CallStanding, Calls } from './calls';
-import { callFields, type Operation } from './operation';
+import type { Calls } from './calls';
+import { type CallStanding, callFields, type Operation } from './operation';
 import { contradiction } from './plan-check';
 import type { Answered } from './re-entry';
 import type { RecordedFold } from './recorded-fold';

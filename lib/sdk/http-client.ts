@@ -22,7 +22,6 @@ export interface HttpAsk {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly body?: string;
-  readonly contentType?: string;
   readonly signal?: AbortSignal;
   /** How long the console may take. Default 30,000. */
   readonly timeoutMs?: number;
@@ -126,7 +125,8 @@ export class HttpClient {
   }
 
   private once(ask: HttpAsk): Promise<HttpAnswer> {
-    const body = ask.body === undefined ? undefined : Buffer.from(ask.body);
+    // As text, and its length known: then head and body leave in one write.
+    const { body } = ask;
     return new Promise((resolve, reject) => {
       const request = this.send({
         ...this.host,
@@ -139,8 +139,8 @@ export class HttpClient {
             ? this.headers
             : {
                 ...this.headers,
-                'content-type': ask.contentType ?? 'application/json',
-                'content-length': body.length,
+                'content-type': 'application/json',
+                'content-length': Buffer.byteLength(body),
               },
       });
       const leave = this.whenGivenUp(ask, () => request.destroy(new GivenUp('the worker stops')));

@@ -113,6 +113,8 @@ export class HttpJournal implements JournalPort {
       path,
       body: JSON.stringify({ epoch: held.epoch, seenSeq }),
       signal,
+      // A connection that swallows it leaves time for another within the lease.
+      timeoutMs: Math.max(1_000, held.leaseMs / 3),
     });
     if (answer.status === 409 || answer.status === 404) return undefined;
     return parsed<{ readonly leaseMs: number; readonly others: readonly RunEvent[] }>(path, answer);
@@ -161,6 +163,7 @@ export class HttpJournal implements JournalPort {
       variables: state.variables,
       messageCount: state.messages.count,
       visits: Object.fromEntries(Object.entries(state.visits).map(([name, { count }]) => [name, count])),
+      apisDown: downIn(state.apis),
     };
   }
 
@@ -240,7 +243,13 @@ interface WireState {
   readonly variables: Readonly<Record<string, PayloadRef>>;
   readonly messages: { readonly count: number };
   readonly visits: Readonly<Record<string, { readonly count: number }>>;
+  readonly apis: Apis;
 }
+type Apis = Readonly<Record<string, { readonly status: 'ok' | 'unavailable' }>>;
+
+const downIn = (apis: Apis): readonly string[] =>
+  Object.keys(apis).filter((api) => apis[api]?.status === 'unavailable');
+
 interface MessagePage {
   readonly items: readonly { readonly message: PayloadRef }[];
   readonly nextCursor: string | null;

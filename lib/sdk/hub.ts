@@ -1,10 +1,11 @@
 import type { RunId } from '../core/events/ids';
 import type { AttemptFailure, CheckpointTrigger, Usage, WaitingOn } from '../core/events/run-event';
+import type { SecretSource } from './api';
 import type { Clock } from './clock';
 import { NotSent, Rejected, Unavailable } from './errors';
 import type { Flights } from './flights';
 import type { Draft } from './journal-writer';
-import type { Operation, Outcome } from './operation';
+import type { Attempt, Operation, Outcome } from './operation';
 import type { Stored } from './values';
 
 /** What comes with a result besides its value. */
@@ -13,12 +14,28 @@ export interface ResultExtras {
   readonly usage?: Usage;
 }
 
+/** What comes with a failure. */
+export interface FailureExtras {
+  /** What a broken stream had said. */
+  readonly partial?: Stored;
+  /** An effect's attempt that was surely refused. */
+  readonly attempt?: Attempt;
+}
+
+/** An effect's answer that settles nothing here. */
+export interface LateAnswer {
+  readonly outcome: 'happened' | 'did-not-happen';
+  readonly result?: unknown;
+  readonly receipt?: string;
+}
+
 /** What those who carry out calls need from the run that they belong to. */
 export interface Hub {
   readonly runId: RunId;
   readonly clock: Clock;
   readonly backoff: { readonly baseMs: number; readonly capMs: number };
   readonly flights: Flights;
+  readonly secrets: SecretSource;
   /** Nothing may be done for this run here any more. */
   isStopped(): boolean;
   /** Nothing new begins: the run is being paused or handed over. */
@@ -39,21 +56,16 @@ export interface Hub {
   /** Records the outcome and lines it up for release. */
   complete(op: Operation, value: Stored, extras: ResultExtras): void;
   /** The same for a value that is yet to be encoded; where it cannot be, the run fails as `not-recorded`. */
-  completeWith(op: Operation, value: unknown, extras: ResultExtras): void;
-  /** `partial`: what a broken stream had said. */
-  fail(op: Operation, outcome: Extract<Outcome, { readonly ok: false }>, partial?: Stored): void;
+  completeWith(op: Operation, value: unknown, extras: ResultExtras, attempt?: Attempt): void;
+  fail(op: Operation, outcome: Extract<Outcome, { readonly ok: false }>, extras?: FailureExtras): void;
   /** The outcome is recorded already: lines it up for release. */
   settle(op: Operation, outcome: Outcome): void;
-  evidence(
-    op: Operation,
-    answer: {
-      readonly outcome: 'happened' | 'did-not-happen';
-      readonly result?: unknown;
-      readonly receipt?: string;
-    },
-  ): void;
-  apiAnswered(api: string): void;
-  apiFailed(api: string, failure: AttemptFailure): void;
+  /** What an effect's attempt answered, where that is not its call's outcome here. */
+  evidence(op: Operation, attempt: Attempt, answer: LateAnswer): void;
+  /** Resolves once everything that was told as evidence was taken or refused, with how much that is so far. */
+  told(): Promise<number>;
+  /** An attempt ended: what the API is known to be by that. */
+  apiEnded(api: string, how: 'completed' | AttemptFailure): void;
   /** Something changed that waiting or pausing may depend on. */
   stir(): void;
 }

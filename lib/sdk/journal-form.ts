@@ -37,6 +37,9 @@ export class JournalForm {
         return event.step === 'llm' ? this.reused(draft, event) : draft;
       case 'step.completed':
         return this.asked.delete(event.stepKey) ? inParts(draft, event) : draft;
+      case 'step.failed':
+        if (event.final) this.asked.delete(event.stepKey);
+        return draft;
       default:
         return draft;
     }

@@ -49,6 +49,7 @@ export interface PlanToCheck {
   readonly envelope: {
     readonly states: readonly string[];
     readonly tools: readonly { readonly name: string }[];
+    readonly limits: { readonly steps?: number | null; readonly costMicroUsd?: number | null };
   };
 }
 
@@ -97,6 +98,8 @@ export interface StateView {
   readonly messageCount: number;
   /** Visits so far by state. */
   readonly visits: Readonly<Record<string, number>>;
+  /** APIs that are unavailable. */
+  readonly apisDown: readonly string[];
 }
 
 /** One occurrence in the lineage's effect ledger. */

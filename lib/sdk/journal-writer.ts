@@ -36,6 +36,8 @@ export interface WriterDeps {
 }
 
 const INLINE_LIMIT = 4_000_000;
+/** Most digests that a writer remembers; what it has forgotten is sent again, which changes nothing. */
+export const KNOWN_LIMIT = 4_096;
 
 /**
  * The journal's writing end: events are buffered and sent in batches, one on its way at a time, in order. Only
@@ -55,7 +57,7 @@ export class JournalWriter {
   private waiters: { readonly count: number; readonly resolve: () => void }[] = [];
   /** Console events above `seen` that a heartbeat brought. */
   private readonly taken = new Set<Seq>();
-  /** Digests that the home is known to have. */
+  /** Digests that the home is known to have, those used last at the end. */
   private readonly known = new Set<string>();
 
   constructor(deps: WriterDeps) {
@@ -169,7 +171,7 @@ export class JournalWriter {
     if (!this.passed('append:after')) return;
     this.sending = false;
     this.acked += drafts.length;
-    for (const { ref } of body.payloads) this.known.add(ref.sha256);
+    this.remember(drafts);
     drafts.forEach((draft, index) => {
       draft.onPlaced?.((reply.firstSeq + index) as Seq);
     });
@@ -178,6 +180,20 @@ export class JournalWriter {
     for (const seq of this.taken) if (seq <= this.seen) this.taken.delete(seq);
     this.settleWaiters();
     this.flush();
+  }
+
+  private remember(drafts: readonly Draft[]): void {
+    const { known } = this;
+    for (const { payloads = [] } of drafts) {
+      for (const { ref } of payloads) {
+        known.delete(ref.sha256);
+        known.add(ref.sha256);
+      }
+    }
+    for (const digest of known) {
+      if (known.size <= KNOWN_LIMIT) return;
+      known.delete(digest);
+    }
   }
 
   private payloadsOf(drafts: readonly Draft[]): readonly Stored[] {

@@ -94,12 +94,13 @@ export class HeldLease {
   }
 }
 
-/** Keeps a lease alive while `work` runs. What the console says meanwhile is heard by whoever holds it next. */
+/** Keeps a lease alive while `work` runs; `onOthers` hears what the console says meanwhile, perhaps more than once. */
 export async function keepLease<Value>(
   port: JournalPort,
   clock: Clock,
   held: Held,
   work: () => Promise<Value>,
+  onOthers: (others: readonly RunEvent[]) => void = () => undefined,
 ): Promise<Value> {
   const lease = new HeldLease({
     port,
@@ -107,7 +108,7 @@ export async function keepLease<Value>(
     clock,
     sentAt: instants(clock),
     seenSeq: () => held.headSeq,
-    onOthers: () => undefined,
+    onOthers,
     onFenced: () => undefined,
   });
   try {

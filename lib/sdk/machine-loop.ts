@@ -2,7 +2,8 @@ import type { EventOf, NewEvent } from '../core/events/run-event';
 import { visitPath } from '../core/events/step-key';
 import type { Agent, AgentState, Context } from './api';
 import { AgentCodeError, StepFailed, Stopped } from './errors';
-import { isEffect, type Operation, recordedError } from './operation';
+import type { OpenCalls } from './open-calls';
+import { isEffect, recordedError } from './operation';
 import { END, leftKey } from './record';
 import { Scope } from './scope';
 import { type Stored, store } from './values';
@@ -18,8 +19,7 @@ export interface OpenVisit {
 export interface MachineDeps {
   readonly agent: Agent;
   readonly view: View;
-  /** Calls made and not yet delivered. */
-  readonly open: Set<Operation>;
+  readonly open: OpenCalls;
   readonly sync: (key: string, event: NewEvent, payloads?: readonly Stored[], joined?: boolean) => unknown;
   readonly contextOf: (scope: Scope, state: string) => Context;
   /** False: outside what the plan said may run, so the run stops before it. */
@@ -86,13 +86,13 @@ export class MachineLoop {
       if (error instanceof Stopped) throw error;
       ended = { error };
     }
-    while ([...open].some((op) => isEffect(op) && op.scope.within(scope))) await this.untilCallClosed();
+    while ([...open.all].some((op) => isEffect(op) && op.scope.within(scope))) await this.untilCallClosed();
     // Nobody awaited it, and what it belongs to has ended: nothing more is said in its name.
     if (scope.over) throw new Stopped();
     scope.end();
-    for (const op of [...open]) {
+    for (const op of [...open.all]) {
       if (!op.scope.over) continue;
-      open.delete(op);
+      open.close(op);
       if (!op.arrived) op.abort?.abort();
     }
     if (scope.parent !== undefined)

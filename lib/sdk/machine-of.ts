@@ -1,8 +1,9 @@
 import type { MachineDigest } from '../core/events/ids';
 import { machineDigestOf } from '../core/machine/drift';
-import type { Machine, MachineState, ToolDeclaration } from '../core/machine/machine';
-import type { Agent, AgentState, Tool } from './api';
+import type { LlmDeclaration, Machine, MachineState, ToolDeclaration } from '../core/machine/machine';
+import type { Agent, AgentState, Llm, Tool } from './api';
 import { hash } from './hash';
+import { llmLimits } from './tool';
 
 /** An agent's machine and its digest: what it declares, never its functions. */
 export function machineOf(agent: Agent): { readonly machine: Machine; readonly digest: MachineDigest } {
@@ -13,13 +14,14 @@ export function machineOf(agent: Agent): { readonly machine: Machine; readonly d
     states: mapValues(agent.states, stateOf),
     tools: mapValues(agent.tools, declarationOf),
     ...(Object.keys(agent.prompts).length === 0 ? {} : { prompts: { ...agent.prompts } }),
-    ...(Object.keys(agent.llms).length === 0 ? {} : { models: modelsOf(agent) }),
+    ...(Object.keys(agent.llms).length === 0 ? {} : { llms: mapValues(agent.llms, llmOf) }),
+    ...(Object.keys(agent.limits).length === 0 ? {} : { limits: { ...agent.limits } }),
     checkpoints: { ...agent.checkpoints },
   };
   return { machine, digest: machineDigestOf(machine, hash) };
 }
 
-const modelsOf = (agent: Agent) => [...new Set(Object.values(agent.llms).map((llm) => llm.model))].sort();
+const llmOf = (llm: Llm): LlmDeclaration => ({ model: llm.model, ...llmLimits(llm) });
 
 const stateOf = (state: AgentState): MachineState => ({
   transitions: [...state.to],
@@ -39,6 +41,9 @@ const declarationOf = (tool: Tool): ToolDeclaration => ({
   ...(tool.input === undefined ? {} : { input: tool.input }),
   ...(tool.result === undefined ? {} : { result: tool.result }),
   ...(tool.version === undefined ? {} : { version: tool.version }),
+  ...(tool.secrets === undefined || tool.secrets.length === 0
+    ? {}
+    : { secrets: [...new Set(tool.secrets)].sort() }),
   ...(tool.description === undefined ? {} : { description: tool.description }),
 });
 

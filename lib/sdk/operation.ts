@@ -1,17 +1,19 @@
 import type { Seq, Sha256, StepKey } from '../core/events/ids';
 import type { RecordedError, WaitingOn } from '../core/events/run-event';
 import type { Effect, StepKind } from '../core/machine/machine';
+import type { Disposition } from '../core/planner/plan';
 import type { FailureKind, Llm, LlmReply, Question, Tool } from './api';
-import { StepFailed } from './errors';
+import { NotRecordable, StepFailed } from './errors';
 import type { Instants } from './lease';
 import type { CallEvent } from './record';
 import type { Scope } from './scope';
+import { secretIn } from './secret-texts';
 import { textOf } from './texts';
 import { read, type Stored } from './values';
 
 /** How a call is carried out when nothing recorded answers it. */
 export type Work =
-  | { readonly kind: 'pure'; readonly run: () => unknown }
+  | { readonly kind: 'pure'; readonly run: (input: unknown) => unknown }
   | { readonly kind: 'tool'; readonly tool: Tool }
   | { readonly kind: 'llm'; readonly llm: Llm }
   | { readonly kind: 'human'; readonly question: Question };
@@ -20,6 +22,24 @@ export type Work =
 export type Outcome =
   | { readonly ok: true; readonly value: Stored }
   | { readonly ok: false; readonly failure: FailureKind; readonly error: RecordedError };
+
+/** One send of an effect. */
+export interface Attempt {
+  /** Its number among the attempts of its call: 1, 2, 3 … */
+  readonly n: number;
+  /** Its intent. */
+  readonly intentSeq: Seq;
+  /** Last moment at which it may leave. */
+  readonly sendBy: Instants;
+  /** Aborted by its time-out, and by nothing else. */
+  readonly abort: AbortController;
+}
+
+/** What becomes of a call that was in flight when the record ends. */
+export interface CallStanding {
+  readonly disposition: Disposition;
+  readonly act: () => void;
+}
 
 /** One call of agent code, from the moment it is made until its outcome is released. */
 export interface Operation {
@@ -46,12 +66,11 @@ export interface Operation {
   idempotencyKey: string | undefined;
   /** Of the newest attempt. */
   intentSeq: Seq | undefined;
-  sendBy: Instants | undefined;
   /** Epoch milliseconds from which a probe's "not found" means that it did not happen. */
   askAgainAt: number | undefined;
   /** When this worker asks by itself: by then the store's bound is past too. */
   probeFrom: number | undefined;
-  /** An attempt ended without anyone knowing whether it took effect. */
+  /** An attempt ended without anyone knowing whether it took effect, or an earlier one says that it did after all. */
   doubtful: boolean;
   /** What it waits for that this process does not do by itself. */
   suspended: WaitingOn['for'] | undefined;
@@ -63,6 +82,7 @@ export interface Operation {
   arrived: boolean;
   /** No outcome has been lined up for release yet: an external call holds its scope until then. */
   open: boolean;
+  /** Of a read's newest attempt. */
   abort: AbortController | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -96,9 +116,19 @@ export function newOperation(asked: Asked): { readonly op: Operation; readonly p
   // Code may have gone on without this answer (a race): that is no unhandled rejection.
   promise.catch(() => undefined);
   if (settle === undefined) throw new Error('Broken invariant: a promise’s executor runs at once');
+  // Member by member: it is made for every call, and a spread of this length costs several times as much.
   const op: Operation = {
-    ...asked,
-    ...settle,
+    key: asked.key,
+    name: asked.name,
+    scope: asked.scope,
+    step: asked.step,
+    effect: asked.effect,
+    input: asked.input,
+    inputDigest: asked.inputDigest,
+    work: asked.work,
+    window: asked.window,
+    resolve: settle.resolve,
+    reject: settle.reject,
     record: undefined,
     attempt: 0,
     tries: 0,
@@ -107,7 +137,6 @@ export function newOperation(asked: Asked): { readonly op: Operation; readonly p
     settledByPerson: false,
     idempotencyKey: undefined,
     intentSeq: undefined,
-    sendBy: undefined,
     askAgainAt: undefined,
     probeFrom: undefined,
     doubtful: false,
@@ -139,6 +168,14 @@ export function deliver(op: Operation, outcome: Outcome): void {
 
 /** An error as it is recorded: text of a bounded length, whatever was thrown. */
 export function recordedError(error: unknown, withStack = false): RecordedError {
+  const recorded = textsOf(error, withStack);
+  const leak = secretIn(`${recorded.type} ${recorded.message} ${recorded.stack ?? ''}`);
+  if (leak === undefined) return recorded;
+  const { name, message } = new NotRecordable('the error', '$.message', `it holds the secret ${leak}`);
+  return { type: name, message };
+}
+
+function textsOf(error: unknown, withStack: boolean): RecordedError {
   if (!isError(error)) return { type: typeof error, message: textOf(() => error) };
   return {
     type: textOf(() => (error instanceof StepFailed ? error.type : error.name)),

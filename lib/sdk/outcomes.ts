@@ -1,20 +1,27 @@
+import type { Allowance } from './allowance';
 import type { Checkpoints } from './checkpoints';
 import { NotRecordable } from './errors';
-import type { ResultExtras } from './hub';
+import type { FailureExtras, LateAnswer, ResultExtras } from './hub';
 import type { JournalPort } from './journal-port';
 import type { Draft } from './journal-writer';
-import { isEffect, type Operation, type Outcome, recordedError } from './operation';
+import { type Attempt, type Operation, type Outcome, recordedError } from './operation';
 import type { RunHold } from './run-hold';
 import type { SessionDeps } from './session-deps';
 import { type Stored, store } from './values';
 
 type Evidence = Omit<Parameters<JournalPort['evidence']>[1], 'epoch' | 'intentSeq'>;
+/** What an attempt answered, and the call that it belongs to. */
+interface Word {
+  readonly op: Operation;
+  readonly evidence: Evidence;
+}
 
 /** What recording outcomes needs from the session. */
 export interface OutcomesDeps {
   readonly session: SessionDeps;
   readonly hold: RunHold;
   readonly checkpoints: Checkpoints;
+  readonly allowance: Allowance;
   /** Lines a recorded outcome up for release. */
   readonly onArrived: (op: Operation, outcome: Outcome) => void;
 }
@@ -23,30 +30,32 @@ export interface OutcomesDeps {
 export class Outcomes {
   private readonly deps: OutcomesDeps;
   /** Outcomes of effects that are not durable yet. */
-  private readonly unplaced = new Map<Operation, Evidence>();
+  private readonly unplaced = new Map<Attempt, Word>();
   /** Evidence on its way. */
   private readonly telling = new Set<Promise<void>>();
+  private toldSoFar = 0;
 
   constructor(deps: OutcomesDeps) {
     this.deps = deps;
   }
 
   /** A value that is yet to be encoded; where it cannot be, the run fails as `not-recorded`. */
-  completeWith(op: Operation, value: unknown, extras: ResultExtras): void {
+  completeWith(op: Operation, value: unknown, extras: ResultExtras, attempt?: Attempt): void {
     let stored: Stored;
     try {
       stored = store(value, `the result of ${op.key}`);
     } catch (error) {
       if (!(error instanceof NotRecordable)) throw error;
-      this.notRecorded(op, error, extras);
+      this.notRecorded(op, error, extras, attempt);
       return;
     }
-    this.complete(op, stored, extras);
+    this.complete(op, stored, extras, attempt);
   }
 
-  complete(op: Operation, value: Stored, extras: ResultExtras): void {
+  /** `attempt`: the effect's that answered; none where the ledger or a person did. */
+  complete(op: Operation, value: Stored, extras: ResultExtras, attempt?: Attempt): void {
     if (this.deps.hold.isStopped() || op.arrived || op.scope.over) return;
-    const placed = isEffect(op) ? this.keepUntilPlaced(op, happened(extras, value)) : {};
+    const placed = this.keepUntilPlaced(op, attempt, happened(extras, value));
     this.deps.hold.push({
       event: {
         kind: 'step.completed',
@@ -59,14 +68,18 @@ export class Outcomes {
       payloads: [value],
       ...placed,
     });
+    this.deps.allowance.spent(extras.usage?.costMicroUsd ?? 0);
     this.settle(op, { ok: true, value });
     this.deps.checkpoints.stepEnded();
   }
 
-  fail(op: Operation, outcome: Extract<Outcome, { readonly ok: false }>, partial?: Stored): void {
+  fail(
+    op: Operation,
+    outcome: Extract<Outcome, { readonly ok: false }>,
+    { partial, attempt }: FailureExtras = {},
+  ): void {
     if (this.deps.hold.isStopped() || op.arrived || op.scope.over) return;
-    const placed =
-      isEffect(op) && !op.doubtful ? this.keepUntilPlaced(op, { outcome: 'did-not-happen' }) : {};
+    const placed = this.keepUntilPlaced(op, attempt, { outcome: 'did-not-happen' });
     this.deps.hold.push({
       event: {
         kind: 'step.failed',
@@ -94,7 +107,7 @@ export class Outcomes {
   }
 
   /** Ran, but its value cannot be recorded: loud, with the path, and nothing goes on from there. */
-  notRecorded(op: Operation, problem: NotRecordable, extras: ResultExtras): void {
+  notRecorded(op: Operation, problem: NotRecordable, extras: ResultExtras, attempt?: Attempt): void {
     const { hold } = this.deps;
     if (hold.isStopped() || op.arrived) return;
     op.arrived = true;
@@ -107,7 +120,7 @@ export class Outcomes {
         problem: problem.message,
         ...extras,
       },
-      ...(isEffect(op) ? this.keepUntilPlaced(op, happened(extras)) : {}),
+      ...this.keepUntilPlaced(op, attempt, happened(extras)),
     });
     hold.push({
       event: { kind: 'run.failed', cause: 'not-recorded', error: recordedError(problem), stepKey: op.key },
@@ -115,67 +128,64 @@ export class Outcomes {
     hold.finish('done');
   }
 
-  /** An effect's answer that came when nothing could be recorded any more. */
-  evidence(
-    op: Operation,
-    answer: {
-      readonly outcome: 'happened' | 'did-not-happen';
-      readonly result?: unknown;
-      readonly receipt?: string;
-    },
-  ): void {
-    if (this.deps.hold.isDead() || op.arrived || op.intentSeq === undefined) return;
-    op.arrived = true;
+  /** What an effect's attempt answered, where that is not its call's outcome here. */
+  evidence(op: Operation, attempt: Attempt, answer: LateAnswer): void {
+    if (this.deps.hold.isDead()) return;
     let result: Stored | undefined;
     try {
       result = answer.outcome === 'happened' ? store(answer.result, `the result of ${op.key}`) : undefined;
     } catch {
       result = undefined; // It happened all the same; the person who decides is asked for the result.
     }
-    this.tell(op, {
+    const evidence = {
       outcome: answer.outcome,
       ...(result === undefined ? {} : { result }),
       ...(answer.receipt === undefined ? {} : { receipt: answer.receipt }),
-    });
+    };
+    const { hold } = this.deps;
+    // While the last events are being written it waits for them.
+    if (hold.isStopped() && !hold.isOver()) this.unplaced.set(attempt, { op, evidence });
+    else this.tell(attempt, { op, evidence });
   }
 
   /** The run is not this worker's any more: outcomes that did not become durable are told as evidence. */
   tellUnplaced(): void {
-    for (const [op, told] of this.unplaced) this.tell(op, told);
+    for (const [attempt, word] of this.unplaced) this.tell(attempt, word);
     this.unplaced.clear();
   }
 
-  /** Resolves once every piece of evidence was taken or refused. */
-  async told(): Promise<void> {
+  /** Resolves once every piece of evidence was taken or refused, with how many that are so far. */
+  async told(): Promise<number> {
     while (this.telling.size > 0) await Promise.all(this.telling);
+    return this.toldSoFar;
   }
 
-  private tell(op: Operation, told: Evidence): void {
+  private tell({ intentSeq }: Attempt, { op, evidence }: Word): void {
     const { port, held, options } = this.deps.session;
-    if (op.intentSeq === undefined) return;
-    if (!this.deps.hold.isOver()) {
-      // The last events are being written: it is told once they are.
-      this.unplaced.set(op, told);
-      return;
-    }
     const sent = port
-      .evidence(held.runId, { epoch: held.epoch, intentSeq: op.intentSeq, ...told })
+      .evidence(held.runId, { epoch: held.epoch, intentSeq, ...evidence })
       .catch((error: unknown) => {
         options.warn(`evidence on ${op.key} was not taken: ${String(error)}`);
       })
-      .finally(() => this.telling.delete(sent));
+      .finally(() => {
+        this.telling.delete(sent);
+        this.toldSoFar++;
+      });
     this.telling.add(sent);
   }
 
   /** An effect's outcome that is on its way to the journal: should another epoch hold the run, it is evidence. */
-  private keepUntilPlaced(op: Operation, told: Evidence): Pick<Draft, 'onPlaced'> {
-    // What the ledger answered was not learnt by this worker.
-    if (op.tries === 0) return {};
-    this.unplaced.set(op, told);
+  private keepUntilPlaced(
+    op: Operation,
+    attempt: Attempt | undefined,
+    evidence: Evidence,
+  ): Pick<Draft, 'onPlaced'> {
+    if (attempt === undefined) return {};
+    this.unplaced.set(attempt, { op, evidence });
     const { hold } = this.deps;
     return {
       onPlaced: () => {
-        this.unplaced.delete(op);
+        this.unplaced.delete(attempt);
         hold.guard(() => hold.point('effect:recorded'));
       },
     };

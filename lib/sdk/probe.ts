@@ -1,6 +1,8 @@
-import type { Tool, ToolCall } from './api';
+import type { SecretSource, Tool, ToolCall } from './api';
 import type { Clock } from './clock';
 import { recordedError } from './operation';
+import { withoutSecrets } from './secret-texts';
+import { noSecrets, secretsOf } from './secrets';
 import { bounded, receiptText, textOf } from './texts';
 import { type Stored, store } from './values';
 
@@ -21,15 +23,18 @@ export interface ProbeCall {
   /** Before this instant the call may still take effect, so "not found" says nothing. */
   readonly askAgainAt: number;
   readonly clock: Clock;
+  readonly secrets: SecretSource;
 }
 
 /** Asks a tool's `verify`. Its own failure is an unknown outcome, and so is "not found" asked too early. */
 export async function probe(tool: Tool, args: unknown, call: ProbeCall): Promise<ProbeAnswer> {
   if (tool.verify === undefined) return { outcome: 'unknown', note: 'the tool declares no probe' };
-  const { askAgainAt, clock, ...rest } = call;
+  const { askAgainAt, clock, secrets: source, ...rest } = call;
+  const secrets = (await secretsOf(tool, source, clock)) ?? noSecrets;
+  if (!secrets.ok) return { outcome: 'unknown', note: `the probe was not asked: ${secrets.why}` };
   const asked = clock.now();
   const abort = new AbortController();
-  const given: ToolCall = { ...rest, signal: abort.signal };
+  const given: ToolCall = { ...rest, signal: abort.signal, secrets: secrets.values };
   let cancelTimer: () => void = () => undefined;
   const late = new Promise<never>((_, reject) => {
     cancelTimer = clock.after(tool.timeoutMs, () => {
@@ -48,7 +53,10 @@ export async function probe(tool: Tool, args: unknown, call: ProbeCall): Promise
     }
     if (answer.outcome === 'unknown') {
       const { note } = answer;
-      return { outcome: 'unknown', ...(note === undefined ? {} : { note: textOf(() => note) }) };
+      return {
+        outcome: 'unknown',
+        ...(note === undefined ? {} : { note: withoutSecrets(textOf(() => note)) }),
+      };
     }
     if (answer.outcome !== 'did-not-happen')
       return { outcome: 'unknown', note: 'the probe gave no known outcome' };

@@ -1,6 +1,6 @@
 import { AgentCodeError, NotRecordable } from './errors';
 import { type Operation, type Outcome, recordedError } from './operation';
-import { store } from './values';
+import { read, store } from './values';
 
 /** A pure call's outcome. `notRecordable`: it ran, and its value cannot be recorded. */
 export type PureOutcome = Outcome & { readonly notRecordable?: NotRecordable };
@@ -9,7 +9,8 @@ export type PureOutcome = Outcome & { readonly notRecordable?: NotRecordable };
 export function evaluate(op: Operation): PureOutcome {
   if (op.work.kind !== 'pure') throw new Error(`Broken invariant: ${op.key} is pure`);
   try {
-    const value = op.work.run();
+    // A copy, as the record has it: what the function is given cannot change behind its back.
+    const value = op.work.run(read(op.input));
     if (isThenable(value))
       throw new AgentCodeError(`${op.key}: the function of compute and condition must be synchronous`);
     return { ok: true, value: store(value, `the result of ${op.key}`) };

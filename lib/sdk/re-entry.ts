@@ -113,7 +113,7 @@ export class ReEntry {
       op.generation = newest.intent?.generation ?? 1;
       op.idempotencyKey = newest.intent?.idempotencyKey;
       op.intentSeq = newest.intent === undefined ? undefined : newest.seq;
-      op.settledByPerson = session.loaded.record.settled.get(op.key) === newest.seq;
+      op.settledByPerson = session.loaded.record.settled.get(op.key)?.has(newest.seq) === true;
     }
     if (op.effect === 'pure') this.recompute(op);
   }

@@ -1,6 +1,9 @@
 import type { FailureKind, LlmReply } from './api';
+import { NotSent } from './errors';
 import { backoffMs, failureOf, type Hub } from './hub';
 import { callFields, type Operation, recordedError, replyOf } from './operation';
+import { noSecrets, type Secrets, secretsOf } from './secrets';
+import { llmLimits } from './tool';
 import { read, store } from './values';
 
 /** Carries out calls that ask and change nothing: models, retrieval, `read` tools. They may be asked again. */
@@ -13,12 +16,29 @@ export class Reads {
 
   attempt(op: Operation): void {
     const { hub } = this;
-    if (hub.isStopped() || op.arrived) return;
+    if (!this.mayBegin(op)) return;
+    const asked = op.work.kind === 'tool' ? secretsOf(op.work.tool, hub.secrets, hub.clock) : undefined;
+    if (asked === undefined) this.begin(op, noSecrets);
+    else
+      hub.background(
+        asked.then((secrets) =>
+          hub.guard(() => {
+            if (this.mayBegin(op)) this.begin(op, secrets);
+          }),
+        ),
+      );
+  }
+
+  private mayBegin(op: Operation): boolean {
+    const { hub } = this;
+    if (hub.isStopped() || op.arrived) return false;
     op.running = !op.scope.over && !hub.isHalted();
-    if (!op.running) {
-      hub.stir();
-      return;
-    }
+    if (!op.running) hub.stir();
+    return op.running;
+  }
+
+  private begin(op: Operation, secrets: Secrets): void {
+    const { hub } = this;
     const attempt = ++op.attempt;
     op.tries++;
     const abort = new AbortController();
@@ -29,6 +49,10 @@ export class Reads {
       payloads: [op.input],
       urgent: true,
     });
+    if (!secrets.ok) {
+      hub.fail(op, { ok: false, failure: 'not-sent', error: recordedError(new NotSent(secrets.why)) });
+      return;
+    }
     let text = '';
     const cancelTimer = hub.clock.after(limits.timeoutMs, () => {
       abort.abort(new DOMException(`no answer within ${limits.timeoutMs} ms`, 'TimeoutError'));
@@ -49,6 +73,7 @@ export class Reads {
         attempt,
         runId: hub.runId,
         signal: abort.signal,
+        secrets: secrets.values,
         onText: (more) => {
           text += more;
         },
@@ -62,7 +87,7 @@ export class Reads {
   }
 
   private answered(op: Operation, result: unknown): void {
-    this.hub.apiAnswered(op.name);
+    this.hub.apiEnded(op.name, 'completed');
     if (op.work.kind !== 'llm') {
       this.hub.completeWith(op, result, {});
       return;
@@ -83,11 +108,11 @@ export class Reads {
     const { hub } = this;
     const error = recordedError(thrown);
     const partial = text === '' ? undefined : store(text, 'partial text');
-    hub.apiFailed(op.name, failure);
+    hub.apiEnded(op.name, failure);
     const again =
       op.tries <= retries && (failure === 'timeout' || failure === 'unavailable' || failure === 'not-sent');
     if (!again) {
-      hub.fail(op, { ok: false, failure, error }, partial);
+      hub.fail(op, { ok: false, failure, error }, partial === undefined ? {} : { partial });
       return;
     }
     const nextDelayMs = backoffMs(hub, op.tries);
@@ -114,23 +139,23 @@ interface ReadCall {
   readonly attempt: number;
   readonly runId: string;
   readonly signal: AbortSignal;
+  readonly secrets: Readonly<Record<string, string>>;
   readonly onText: (text: string) => void;
 }
 
 function ask(op: Operation, call: ReadCall): Promise<unknown> {
   const input = read(op.input);
-  const { signal, attempt, runId } = call;
+  const { signal, attempt, runId, secrets } = call;
   if (op.work.kind === 'llm') return op.work.llm.client.complete(input, { signal, onText: call.onText });
   if (op.work.kind === 'tool') {
-    return op.work.tool.run(input, { signal, attempt, runId, stepKey: op.key, idempotencyKey: undefined });
+    const about = { signal, attempt, runId, secrets, stepKey: op.key, idempotencyKey: undefined };
+    return op.work.tool.run(input, about);
   }
   throw new Error(`Broken invariant: ${op.key} is no read`);
 }
 
 function limitsOf(op: Operation): { readonly timeoutMs: number; readonly retries: number } {
-  if (op.work.kind === 'llm') {
-    return { timeoutMs: op.work.llm.timeoutMs ?? 120_000, retries: op.work.llm.retries ?? 2 };
-  }
+  if (op.work.kind === 'llm') return llmLimits(op.work.llm);
   if (op.work.kind === 'tool') return op.work.tool;
   throw new Error(`Broken invariant: ${op.key} is no read`);
 }

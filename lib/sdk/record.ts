@@ -2,7 +2,8 @@ import type { Seq, StepKey } from '../core/events/ids';
 import type { EventOf, RunEvent } from '../core/events/run-event';
 import { scopeOf, within } from '../core/events/step-key';
 import { isOutcome } from '../core/projections/answers';
-import { wentOn } from '../core/projections/went-on';
+import { omit } from '../core/projections/state-change';
+import { endedBy, stillUnhandled } from '../core/projections/went-on';
 
 /** Addresses of what has no key of its own. */
 export const leftKey = (scope: string): string => `${scope}/$left`;
@@ -56,8 +57,8 @@ export interface RecordedRun {
   >;
   readonly answers: ReadonlyMap<string, EventOf<'question.answered'>>;
   readonly asked: ReadonlyMap<string, EventOf<'question.asked'>>;
-  /** Of each effect, the intent that a probe, a person or a late worker has settled last. */
-  readonly settled: ReadonlyMap<string, Seq>;
+  /** Of each effect, the intents that a probe, a person or a late worker has settled. */
+  readonly settled: ReadonlyMap<string, ReadonlySet<Seq>>;
   readonly manualCheckpoints: number;
 }
 
@@ -88,10 +89,9 @@ export function recordOf(
   const edits = new Map<string, (EventOf<'variables.patched'> | EventOf<'message.appended'>)[]>();
   const answers = new Map<string, EventOf<'question.answered'>>();
   const asked = new Map<string, EventOf<'question.asked'>>();
-  const settled = new Map<string, Seq>();
+  const settled = new Map<string, Set<Seq>>();
   let manualCheckpoints = 0;
-  /** The newest final failure that no code went on from. */
-  let lastFailed: StepKey | undefined;
+  let unhandled: Readonly<Record<string, StepKey>> = {};
   let visit = openVisit ?? BEFORE_FIRST;
   const lastStop = path.findLastIndex((event) => event.kind === 'run.failed');
   const endsThere = !path
@@ -102,11 +102,14 @@ export function recordOf(
   const onPath = new Set(path.map((event) => event.seq));
 
   path.forEach((event, index) => {
-    if (lastFailed !== undefined && wentOn(event, lastFailed)) lastFailed = undefined;
-    if (event.kind === 'step.failed' && event.final) lastFailed = event.stepKey;
+    unhandled = stillUnhandled(unhandled, event);
+    if (event.kind === 'step.started') unhandled = omit(unhandled, event.stepKey);
+    if (event.kind === 'step.failed' && event.final)
+      unhandled = { ...omit(unhandled, event.stepKey), [event.stepKey]: event.stepKey };
     if (event.kind === 'effect.decided' || event.kind === 'effect.verified') {
       const { outcome, intentSeq } = event.kind === 'effect.decided' ? event.decision : event;
-      if (outcome === 'happened' || outcome === 'did-not-happen') settled.set(event.stepKey, intentSeq);
+      if (outcome === 'happened' || outcome === 'did-not-happen')
+        settled.set(event.stepKey, (settled.get(event.stepKey) ?? new Set()).add(intentSeq));
     }
     // No code asked for it: a person's edit, or its copy in the journal of a replay.
     if (
@@ -126,7 +129,7 @@ export function recordOf(
     if (event.kind === 'run.failed') {
       const isTheEnd = index === lastStop && endsThere && !options.retry;
       if (isTheEnd) items.set(END, { key: END, event, asCall: true, asOutcome: false });
-      else if (event.cause === 'error') dropWhatEndedTheRun(items, event.stepKey ?? lastFailed);
+      else if (event.cause === 'error') dropWhatEndedTheRun(items, endedBy(unhandled, event.stepKey));
       return;
     }
     if (event.kind === 'step.started') attempts.set(event.stepKey, event);
@@ -175,10 +178,9 @@ function dropWhatEndedTheRun(items: Map<string, RecordItem>, culprit: StepKey | 
   const failed = culprit === undefined ? undefined : items.get(outcomeAt(culprit));
   if (culprit === undefined || failed?.event.kind !== 'step.failed') return;
   const { seq } = failed.event;
-  const later = [...items.values()].filter((item) => item.asCall && item.event.seq > seq);
-  if (later.some(({ event }) => wentOn(event, culprit))) return;
   items.delete(outcomeAt(culprit));
-  for (const { key, event } of later) {
+  for (const { key, event, asCall } of [...items.values()]) {
+    if (!asCall || event.seq < seq) continue;
     if (event.kind === 'scope.left' && within(scopeOf(culprit), event.scope)) items.delete(callAt(key));
   }
 }

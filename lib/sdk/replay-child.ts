@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
+import { assertNever } from '../core/shared/assert';
 import { systemClock } from './clock';
 import { failClaim } from './fail-claim';
-import type { JournalPort } from './journal-port';
+import { GivenUp } from './http-client';
+import type { AppendReply, JournalPort } from './journal-port';
 import { keepLease } from './lease';
 import type { FromChild, ReplayTask, ToChild } from './replay-entry';
 import { installGuards } from './replay-guards';
@@ -22,7 +24,9 @@ export interface RunningReplay {
 const program = `
 (${installGuards.toString()})();
 const say = (message) => process.send(message);
+const broke = (error) => say({ kind: 'broke', message: error instanceof Error ? error.message : String(error) });
 process.on('disconnect', () => process.exit(0));
+process.on('uncaughtException', broke);
 process.once('message', async (task) => {
   try {
     const module = await import(task.url);
@@ -31,7 +35,7 @@ process.once('message', async (task) => {
     if (agent === undefined) throw new Error(task.url + ' exports no agent named ' + task.agent);
     await agent[mark](agent, task);
   } catch (error) {
-    say({ kind: 'broke', message: error instanceof Error ? error.message : String(error) });
+    broke(error);
   }
 });
 `;
@@ -76,9 +80,19 @@ export function replayInChild(
   });
   void keepLease(port, systemClock, task.claim, () => firstWord);
   const stopped = new AbortController();
+  /** The last batch of the child's that is in the journal. */
+  let lastBatch = 0;
+  const appends = new Set<Promise<unknown>>();
+  const append = async (...args: Parameters<JournalPort['append']>): Promise<AppendReply> => {
+    const reply = await port.append(...args);
+    if (reply.ok) lastBatch = args[1].batch;
+    return reply;
+  };
   const answer = async ({ id, method, args }: Extract<FromChild, { readonly kind: 'call' }>) => {
-    const call = port[method] as (...args: readonly unknown[]) => Promise<unknown>;
-    const reply: ToChild = await call.call(port, ...args, stopped.signal).then(
+    const call = (method === 'append' ? append : port[method]) as (...args: readonly unknown[]) => unknown;
+    const calling = Promise.resolve(call.call(port, ...args, stopped.signal));
+    if (method === 'append') appends.add(calling);
+    const reply: ToChild = await calling.then(
       (value) => ({ kind: 'answer' as const, id, value }),
       (error: unknown) => ({
         kind: 'answer' as const,
@@ -86,51 +100,84 @@ export function replayInChild(
         error: error instanceof Error ? error.message : String(error),
       }),
     );
+    appends.delete(calling);
     if (child.connected) child.send(reply);
   };
-  let isBroken = false;
+  /** Why it broke off; set once. */
+  let reason: string | undefined;
+  let end: SessionEnd | undefined;
   let isAbandoned = false;
-  const broke = async (message: string) => {
-    isBroken = true;
-    warn(`${task.claim.runId}: the replay could not run: ${message}`);
-    const error = Object.assign(new Error(message), { name: 'ReplayBroke', stack: undefined });
-    await failClaim(port, task.claim, error).catch((again: unknown) =>
-      warn(`${task.claim.runId}: ${String(again)}`),
-    );
-  };
-  const ended = new Promise<SessionEnd>((resolve) => {
-    let end: SessionEnd = 'stopped';
-    child.on('message', (message: FromChild) => {
-      if (message.kind === 'call') void answer(message);
-      else if (message.kind === 'warning') warn(message.warning);
-      else if (message.kind === 'broke') {
-        void broke(message.message).finally(() => child.kill());
-      } else if (message.kind === 'ended') {
+  let isHandedOver = false;
+  let isReady = false;
+  let abandonNow: () => void = () => undefined;
+  const abandoned = new Promise<SessionEnd>((resolve) => {
+    abandonNow = () => resolve('stopped');
+  });
+  child.on('message', (message: FromChild) => {
+    // What a broken child goes on to say is nothing that it was to do.
+    if (reason !== undefined) return;
+    switch (message.kind) {
+      case 'call':
+        void answer(message);
+        return;
+      case 'warning':
+        warn(message.warning);
+        return;
+      case 'ready':
+        isReady = true;
+        if (isHandedOver) handOver();
+        return;
+      case 'broke':
+        reason = message.message;
+        child.kill('SIGKILL');
+        return;
+      case 'ended':
         end = message.end;
         child.disconnect();
-      }
-    });
+        return;
+      default:
+        assertNever(message, 'message of a replay’s process');
+    }
+  });
+  const gone = new Promise<void>((resolve) => {
     child.on('exit', (code, signal) => {
-      stopped.abort();
-      const died = end === 'stopped' && !isBroken && !isAbandoned;
-      const told = died ? broke(`its process ended by itself (${signal ?? code})`) : Promise.resolve();
-      void told.finally(() => resolve(end));
+      reason ??= `its process ended by itself (${signal ?? code})`;
+      resolve();
     });
     child.on('error', (error) => {
-      warn(`${task.claim.runId}: the replay's process did not start: ${error.message}`);
-      resolve('stopped');
+      // Of a process that runs it is about a message to it; how it ends is told by its exit.
+      if (child.pid !== undefined) return;
+      reason ??= `its process did not start: ${error.message}`;
+      resolve();
     });
   });
+  const work = gone.then(async (): Promise<SessionEnd> => {
+    stopped.abort();
+    if (end !== undefined || isAbandoned || reason === undefined) return end ?? 'stopped';
+    const { runId } = task.claim;
+    warn(`${runId}: the replay could not run: ${reason}`);
+    // What it sent has its place before its end.
+    await Promise.allSettled(appends);
+    const error = Object.assign(new Error(reason), { name: 'ReplayBroke', stack: undefined });
+    await failClaim(port, task.claim, error, warn, lastBatch).catch((again: unknown) => {
+      if (!(again instanceof GivenUp)) warn(`${runId}: ${String(again)}`);
+    });
+    return 'stopped';
+  });
+  function handOver(): void {
+    isHandedOver = true;
+    // Before that there is nothing in the child which could hear of it.
+    if (isReady && child.connected) child.send({ kind: 'hand-over' });
+  }
   child.send(task);
   return {
-    ended,
+    ended: Promise.race([work, abandoned]),
     isBusy: () => false,
-    handOver: () => {
-      if (child.connected) child.send({ kind: 'hand-over' });
-    },
+    handOver,
     abandon: () => {
       isAbandoned = true;
       child.kill();
+      abandonNow();
     },
   };
 }

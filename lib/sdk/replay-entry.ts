@@ -27,6 +27,8 @@ export type FromChild =
       readonly args: readonly unknown[];
     }
   | { readonly kind: 'warning'; readonly warning: string }
+  /** The session hears of a hand-over from now on. */
+  | { readonly kind: 'ready' }
   | { readonly kind: 'ended'; readonly end: SessionEnd }
   | { readonly kind: 'broke'; readonly message: string };
 /** The worker's answer to one call of the journal port. */
@@ -75,6 +77,8 @@ export async function replaySession(
       backoff: { baseMs: 1_000, capMs: 10_000 },
       graceMs: task.graceMs,
       warn: around.warn,
+      // Nothing is called that could be given one.
+      secrets: () => undefined,
       onPoint: undefined,
     },
     notices: around.notices,
@@ -97,6 +101,7 @@ export async function replayEntry(agent: Agent, task: ReplayTask): Promise<void>
   process.on('message', (message: { readonly kind: string }) => {
     if (message.kind === 'hand-over') session.handOver();
   });
+  say({ kind: 'ready' });
   if (watch !== undefined) watch.on = true;
   await session.start();
   const end = await session.ended;

@@ -128,6 +128,11 @@ export class RunHold {
     if (!this.isStopped()) this.writer.push(this.form.of(draft));
   }
 
+  /** What the console appended since the claim, heard before the session began. */
+  heard(others: readonly RunEvent[]): void {
+    this.writer.sawOthers(others);
+  }
+
   durable(): Promise<void> {
     return this.writer.durable();
   }

@@ -57,4 +57,34 @@ describe('a run', () => {
     expect(lab.warnings).toEqual([]);
     worker.kill();
   });
+
+  test('gives a computation its input as the record has it, whatever the code did to it since', async () => {
+    const lab = sdkLab();
+    const counted: number[] = [];
+    const agent = defineAgent({
+      name: 'a',
+      initial: 'work',
+      states: {
+        work: {
+          to: ['end'],
+          run: async (ctx) => {
+            // The first one begins when the run goes live, the second at once.
+            for (const lines of [[1], [1, 2]]) {
+              const count = ctx.compute('count', lines, (given) => given.push(0) - 1);
+              lines.push(9);
+              counted.push(await count, lines.length);
+            }
+            return 'end';
+          },
+        },
+        end,
+      },
+    });
+    const worker = await lab.worker([agent]);
+    const start = worker.start('a', { runId: 'r' });
+    await lab.until('r', (status) => status === 'completed');
+    await start;
+    expect(counted).toEqual([1, 2, 2, 3]);
+    worker.kill();
+  });
 });

@@ -1,9 +1,8 @@
-import type { StepKey } from '../core/events/ids';
-import type { AttemptFailure, CheckpointTrigger, NewEvent, WaitingOn } from '../core/events/run-event';
-import { branchPath } from '../core/events/step-key';
-import type { Effect, StepKind } from '../core/machine/machine';
+import type { AttemptFailure, CheckpointTrigger, RunEvent, WaitingOn } from '../core/events/run-event';
+import { Allowance } from './allowance';
 import type { Agent, Context } from './api';
 import { ApiHealth } from './api-health';
+import { CallBook } from './call-book';
 import { Calls } from './calls';
 import { Checkpoints } from './checkpoints';
 import type { Clock } from './clock';
@@ -13,33 +12,25 @@ import { Effects } from './effects';
 import { AgentCodeError, Stopped } from './errors';
 import { Flights } from './flights';
 import { Gate } from './gate';
-import type { Hub, ResultExtras } from './hub';
+import type { FailureExtras, Hub, LateAnswer, ResultExtras } from './hub';
 import type { Draft } from './journal-writer';
 import { forgetRecord, found, loadTexts } from './load-run';
 import { MachineLoop } from './machine-loop';
-import { isEffect, newOperation, type Operation, type Outcome, refused, type Work } from './operation';
+import { OpenCalls } from './open-calls';
+import { type Attempt, isEffect, type Operation, type Outcome } from './operation';
 import { Outcomes } from './outcomes';
 import { ReEntry } from './re-entry';
 import { Reads } from './reads';
-import { BEFORE_FIRST, type CallEvent } from './record';
+import { BEFORE_FIRST } from './record';
 import { RecordedFold } from './recorded-fold';
 import { Releaser } from './release';
+import { notRecordedSentence, ReplayEnd } from './replay-end';
 import { ReplayJournal } from './replay-journal';
 import { RunHold } from './run-hold';
 import { RunStops } from './run-stops';
-import { Scope } from './scope';
+import type { Scope } from './scope';
 import type { SessionDeps, SessionEnd, SessionOptions } from './session-deps';
-import { digest, read, type Stored, store } from './values';
-
-interface CallAsk {
-  readonly name: string;
-  readonly step: StepKind;
-  readonly effect: Effect | undefined;
-  readonly args: unknown;
-  readonly work: Work;
-}
-
-const NEVER = new Promise<never>(() => undefined);
+import { read, type Stored } from './values';
 
 /**
  * One run in the hands of this worker: agent code and its calls. What the parts do is in their own files: the machine,
@@ -50,14 +41,15 @@ export class RunSession implements Hub {
   readonly runId: Hub['runId'];
   readonly clock: Clock;
   readonly backoff: SessionOptions['backoff'];
+  readonly secrets: SessionOptions['secrets'];
   readonly flights = new Flights();
+  /** Takes what agent code asks for, by its context. */
+  readonly book: CallBook;
   /** Resolves when this process has nothing more to do with the run, nor anything to tell of it. */
   readonly ended: Promise<SessionEnd>;
 
   private readonly deps: SessionDeps;
-  private readonly byKey = new Map<string, Operation>();
-  private readonly open = new Set<Operation>();
-  private readonly foreign = new Set<string>();
+  private readonly open = new OpenCalls();
   /** Cancel what is to happen later. */
   private readonly timers = new Set<() => void>();
   private readonly hold: RunHold;
@@ -66,9 +58,9 @@ export class RunSession implements Hub {
   private readonly checkpoints: Checkpoints;
   private readonly outcomes: Outcomes;
   private readonly effects: Effects;
-  private readonly calls: Calls;
   private readonly reEntry: ReEntry;
-  private readonly replay: ReplayJournal | undefined;
+  /** Set in a replay. */
+  private readonly replayEnd: ReplayEnd | undefined;
   private readonly gate: Gate;
   private readonly consoleEvents: ConsoleEvents;
   private readonly releaser: Releaser;
@@ -79,11 +71,12 @@ export class RunSession implements Hub {
     this.runId = deps.held.runId;
     this.clock = deps.clock;
     this.backoff = deps.options.backoff;
+    this.secrets = deps.options.secrets;
     const session = deps;
-    const { open } = this;
+    const open = this.open.all;
     const kick = () => this.releaser.kick();
     const isLive = () => this.gate.isLive;
-    const callOf = (key: string) => this.byKey.get(key);
+    const callOf = (key: string) => this.open.get(key);
     const hold = new RunHold({
       session,
       onOthers: (others) => this.consoleEvents.take(others),
@@ -101,17 +94,19 @@ export class RunSession implements Hub {
     const machine = new MachineLoop({
       agent: deps.agent,
       view: deps.loaded.view,
-      open,
-      sync: (...call) => this.sync(...call),
+      open: this.open,
+      sync: (...call) => this.book.sync(...call),
       contextOf: (scope, state) => new ContextOfScope(this, scope, state),
       mayEnter: (state) => this.mayEnter(state),
       onEnd: () => this.endWhenLive(),
     });
     const checkpoints = new Checkpoints(session, hold, () => machine.visit);
+    const allowance = new Allowance(deps.claim?.plan?.envelope.limits ?? {});
     const outcomes = new Outcomes({
       session,
       hold,
       checkpoints,
+      allowance,
       onArrived: (op, outcome) => {
         stops.unpark();
         this.releaser.arrived({ op, outcome });
@@ -135,6 +130,7 @@ export class RunSession implements Hub {
       outcomes,
       effects,
       reads,
+      allowance,
       suspend: (op, waitsFor) => this.suspend(op, waitsFor),
     });
     const fold = new RecordedFold(deps.loaded);
@@ -175,15 +171,19 @@ export class RunSession implements Hub {
       onReleased: (op, outcome) => this.released(op, outcome),
       onIdle: () => hold.guard(() => stops.idle()),
     });
-    this.health = new ApiHealth((event) => hold.push({ event }));
+    this.health = new ApiHealth(deps.loaded.head.apisDown, (event) => hold.push({ event }));
+    const { reEntry, gate, releaser } = this;
+    this.book = new CallBook({ session, hold, open: this.open, calls, gate, reEntry, releaser });
+    this.replayEnd =
+      replay === undefined
+        ? undefined
+        : new ReplayEnd({ session, hold, stops, machine, reEntry, gate, open: this.open, journal: replay });
     this.hold = hold;
     this.stops = stops;
     this.machine = machine;
     this.checkpoints = checkpoints;
     this.outcomes = outcomes;
     this.effects = effects;
-    this.calls = calls;
-    this.replay = replay;
   }
 
   /** Begins, or begins again from the entry of the open visit. */
@@ -204,6 +204,11 @@ export class RunSession implements Hub {
       if (!(error instanceof Stopped) && !this.isStopped()) this.guard(() => this.machine.failed(error));
     });
     this.releaser.begin();
+  }
+
+  /** What the console appended since the claim; before `start`. */
+  heard(others: readonly RunEvent[]): void {
+    this.hold.heard(others);
   }
 
   /** Hands the run over: open reads are abandoned, effects in flight awaited, everything flushed. */
@@ -244,14 +249,6 @@ export class RunSession implements Hub {
     return this.hold.signal;
   }
 
-  /** The scopes of a `parallel`'s branches. Where its number depends on a race, so does every address in them. */
-  branches(scope: Scope, name: string, branches: readonly string[]): readonly Scope[] {
-    const { key, race } = scope.mintIn(this.releaser.window, this.releaser.cause?.window, name);
-    this.noticeForeign(key);
-    if (race !== undefined) this.deps.options.warn(race);
-    return branches.map((branch) => new Scope(branchPath(key, branch), scope, race));
-  }
-
   /**
    * Resolves when an answer may be given to the scope: as the outcome of a call, that of `parallel` waits for the
    * external calls that are open there.
@@ -267,73 +264,8 @@ export class RunSession implements Hub {
   saveCheckpoint(): void {
     if (this.isStopped()) throw new Stopped();
     const isNew = this.checkpoints.ask();
-    if (this.replay !== undefined) this.checkpoint('manual');
+    if (this.replayEnd !== undefined) this.checkpoint('manual');
     else if (isNew || this.gate.isLive) this.gate.pass(() => this.checkpoint('manual'));
-  }
-
-  /** A context call that is answered later. Its key is minted here, synchronously. */
-  call(scope: Scope, ask: CallAsk): Promise<unknown> {
-    if (this.isStopped() || scope.over) return NEVER;
-    let input: Stored;
-    let key: StepKey;
-    try {
-      input = store(ask.args, `the input of ${ask.name}`);
-      key = this.mint(scope, ask);
-    } catch (error) {
-      return refused(error);
-    }
-    const { op, promise } = newOperation({
-      key,
-      scope,
-      input,
-      inputDigest: digest(input),
-      window: this.releaser.window,
-      name: ask.name,
-      step: ask.step,
-      effect: ask.effect,
-      work: ask.work,
-    });
-    this.byKey.set(key, op);
-    this.open.add(op);
-    const record = this.recordedAt(key);
-    if (record === undefined) this.gate.pass(() => this.guard(() => this.calls.begin(op)));
-    else this.reEntry.match(op, record);
-    this.releaser.kick();
-    return promise;
-  }
-
-  /** Mints a call's key. Throws where an effect would depend on which of several answers came first. */
-  private mint(scope: Scope, { name, effect }: CallAsk): StepKey {
-    const { window, cause, inWindow } = this.releaser;
-    const { key, race } = scope.mintIn(window, cause?.window, name);
-    this.noticeForeign(key);
-    const changesTheWorld = effect === 'idempotent' || effect === 'external';
-    if (changesTheWorld && !inWindow && this.releaser.isHeld(scope)) {
-      throw new AgentCodeError(
-        `${key} was asked for while an external call is open in its scope, by code that awaited something which is not a context call: it might do what that call does as well`,
-      );
-    }
-    if (race !== undefined && changesTheWorld) throw new AgentCodeError(race);
-    if (race !== undefined) this.deps.options.warn(race);
-    return key;
-  }
-
-  /**
-   * A call that answers at once: variables, messages, values, transitions, ends of scopes. Returns its record, or
-   * nothing where it was made for the first time.
-   */
-  sync(
-    key: string,
-    event: NewEvent,
-    payloads: readonly Stored[] = [],
-    joined = false,
-  ): CallEvent | undefined {
-    if (this.isStopped()) throw new Stopped();
-    this.noticeForeign(key);
-    const recorded = this.recordedAt(key);
-    if (recorded !== undefined) this.reEntry.matchSync(key, recorded, event, payloads, joined);
-    else this.gate.pass(() => this.push({ event, payloads, joined }));
-    return recorded;
   }
 
   // ── Hub ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -391,28 +323,28 @@ export class RunSession implements Hub {
     this.outcomes.complete(op, value, extras);
   }
 
-  completeWith(op: Operation, value: unknown, extras: ResultExtras): void {
-    this.outcomes.completeWith(op, value, extras);
+  completeWith(op: Operation, value: unknown, extras: ResultExtras, attempt?: Attempt): void {
+    this.outcomes.completeWith(op, value, extras, attempt);
   }
 
-  fail(op: Operation, outcome: Extract<Outcome, { readonly ok: false }>, partial?: Stored): void {
-    this.outcomes.fail(op, outcome, partial);
+  fail(op: Operation, outcome: Extract<Outcome, { readonly ok: false }>, extras?: FailureExtras): void {
+    this.outcomes.fail(op, outcome, extras);
   }
 
   settle(op: Operation, outcome: Outcome): void {
     this.outcomes.settle(op, outcome);
   }
 
-  evidence(op: Operation, answer: Parameters<Hub['evidence']>[1]): void {
-    this.outcomes.evidence(op, answer);
+  evidence(op: Operation, attempt: Attempt, answer: LateAnswer): void {
+    this.outcomes.evidence(op, attempt, answer);
   }
 
-  apiAnswered(api: string): void {
-    this.health.answered(api);
+  told(): Promise<number> {
+    return this.outcomes.told();
   }
 
-  apiFailed(api: string, failure: AttemptFailure): void {
-    this.health.failed(api, failure);
+  apiEnded(api: string, how: 'completed' | AttemptFailure): void {
+    this.health.ended(api, how);
   }
 
   stir(): void {
@@ -423,50 +355,20 @@ export class RunSession implements Hub {
 
   /** The record is out: the run goes live, a replay is over. True where it went live. */
   private recordIsOut(): boolean {
-    if (this.replay === undefined) this.gate.open();
-    else this.endReplay(this.replay);
+    if (this.replayEnd === undefined) this.gate.open();
+    else this.replayEnd.recordIsOut();
     return this.gate.isLive && !this.isStopped();
-  }
-
-  private endReplay(replay: ReplayJournal): void {
-    if (!this.reEntry.cameToTheEnd) {
-      if (!this.gate.isHolding && this.open.size === 0 && !this.machine.isOver) {
-        this.reEntry.stuckAt('what comes next');
-        return;
-      }
-      const unanswered = [...this.open].filter((op) => op.open).map((op) => op.key);
-      replay.noRecord(
-        unanswered.length > 0
-          ? `The record ends before ${unanswered.join(', ')} was answered`
-          : 'The record ends here',
-      );
-    }
-    this.finishReplay();
   }
 
   /** The record has a call's end and not its value. */
   private notRecorded(op: Operation): void {
-    const sentence = `${op.key} finished, but its value could not be recorded`;
-    if (this.replay === undefined) {
-      this.stops.refuse(sentence);
-      return;
-    }
-    this.replay.noRecord(sentence);
-    this.finishReplay();
-  }
-
-  private finishReplay(): void {
-    const notices = this.deps.notices?.() ?? [];
-    const detail = notices.length === 0 ? {} : { detail: notices.join('; ') };
-    const commandId = this.stops.orderId;
-    if (commandId !== undefined)
-      this.push({ event: { kind: 'command.ended', commandId, outcome: 'done', ...detail } });
-    this.hold.finish('done');
+    if (this.replayEnd === undefined) this.stops.refuse(notRecordedSentence(op));
+    else this.replayEnd.notRecorded(op);
   }
 
   /** The end of the code is the end of the run once it is live; a replay ends with its record. */
   private endWhenLive(): void {
-    if (this.replay === undefined) this.gate.pass(() => this.hold.finish('done'));
+    if (this.replayEnd === undefined) this.gate.pass(() => this.hold.finish('done'));
     this.releaser.kick();
   }
 
@@ -478,29 +380,23 @@ export class RunSession implements Hub {
   }
 
   private released(op: Operation, outcome: Outcome): void {
-    this.open.delete(op);
-    if (this.gate.isLive) this.byKey.delete(op.key);
+    this.open.close(op);
     if (op.step === 'condition' && outcome.ok)
       this.machine.answered(`${op.name}: ${String(read(outcome.value))}`);
     this.machine.callClosed();
-  }
-
-  /** What is recorded under the address; a live run asks for what has no record. */
-  private recordedAt(key: string): CallEvent | undefined {
-    return this.gate.isLive ? undefined : this.deps.loaded.record.calls.get(key);
   }
 
   /** A run may be live for long: what is only for re-entry goes. */
   private wentLive(): void {
     forgetRecord(this.deps.loaded);
     this.reEntry.forget();
-    for (const [key, op] of this.byKey) if (!this.open.has(op)) this.byKey.delete(key);
+    this.open.wentLive();
     this.consoleEvents.wentLive();
   }
 
   /** What reads would say no longer matters, nor is anything tried again; what effects say does. */
   private nothingNew(): void {
-    for (const op of this.open) if (!isEffect(op)) op.abort?.abort();
+    for (const op of this.open.all) if (!isEffect(op)) op.abort?.abort();
     for (const cancel of this.timers) cancel();
     this.timers.clear();
   }
@@ -514,15 +410,5 @@ export class RunSession implements Hub {
     const tool = this.deps.agent.tools[name];
     if (tool === undefined) throw new AgentCodeError(`tool ${name} is not declared`);
     return tool;
-  }
-
-  private noticeForeign(key: string): void {
-    if (this.releaser.inWindow) return;
-    const at = key.replace(/#\d+/g, '');
-    if (this.foreign.has(at)) return;
-    this.foreign.add(at);
-    this.deps.options.warn(
-      `${this.runId}: ${key} was asked for after the code awaited something that is not a context call; its order is not reproducible`,
-    );
   }
 }

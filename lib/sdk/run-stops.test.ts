@@ -97,3 +97,60 @@ describe('a pause that was carried out', () => {
     ]);
   });
 });
+
+describe('a pause that is given while the run stops by itself', () => {
+  test('is carried out with that stop', () => {
+    const { stops, written } = stopsOf(true);
+    stops.stopBefore('tool:pay');
+    stops.pauseSoon({ kind: 'pause', commandId: 'p1' as never });
+    stops.stopBefore('tool:pay');
+    stops.idle();
+    expect(written).toEqual([
+      { kind: 'run.paused', before: 'tool:pay' },
+      { kind: 'command.ended', commandId: 'p1', outcome: 'done' },
+    ]);
+  });
+
+  test('the other way round as well', () => {
+    const { stops, written } = stopsOf(true);
+    stops.pauseSoon({ kind: 'pause', commandId: 'p1' as never });
+    stops.stopBefore('tool:pay');
+    stops.idle();
+    expect(written).toMatchObject([
+      { kind: 'run.paused' },
+      { kind: 'command.ended', commandId: 'p1', outcome: 'done' },
+    ]);
+  });
+});
+
+describe('an order to stop that comes while an intent is on its way', () => {
+  const stage = stages();
+
+  test.each(
+    (['cancel', 'pause', 'hand-over'] as const).flatMap((how) =>
+      (['external', 'idempotent'] as const).map((effect) => ({ how, effect })),
+    ),
+  )('$how: the $effect call does not leave, and nothing is in doubt', async ({ how, effect }) => {
+    const pay = stage.seen('pay', { effect, keyed: true, settlesWithinMs: 10 });
+    let isTold = false;
+    const worker = await stage.lab.worker([oneState({ pay }, (ctx) => ctx.tool('pay', {}))], {
+      onPoint: (point, self) => {
+        if (point !== 'effect:before-intent' || isTold) return;
+        isTold = true;
+        void (how === 'hand-over' ? self.stop() : stage.lab.command('r', { mode: how } as never));
+      },
+    });
+    stage.workers.push(worker);
+    void worker.start('a', { runId: 'r' });
+    const ended = { cancel: 'cancelled', pause: 'paused', 'hand-over': 'queued' }[how];
+    await stage.lab.until('r', (status, _events, held) => status === ended && (how === 'hand-over' || !held));
+    const failures = of(await stage.lab.events('r'), 'step.failed');
+    expect(failures).toMatchObject([{ failure: 'not-sent', final: false }]);
+    expect(stage.outside).toEqual([]);
+    if (how === 'cancel') return;
+    if (how === 'pause') await stage.lab.order('r', 'resume');
+    else stage.workers.push(await stage.lab.worker([oneState({ pay }, (ctx) => ctx.tool('pay', {}))]));
+    await stage.lab.until('r', (status) => status === 'completed');
+    expect(stage.names()).toEqual(['pay']);
+  });
+});

@@ -10,7 +10,8 @@ export type Halt =
   /** The console appends `run.cancelled` when the run is given back. */
   | { readonly kind: 'cancel' }
   | { readonly kind: 'pause'; readonly commandId?: CommandId }
-  | { readonly kind: 'before'; readonly what: string }
+  /** `commandId`: of a pause that was asked for meanwhile. */
+  | { readonly kind: 'before'; readonly what: string; readonly commandId?: CommandId }
   | { readonly kind: 'hand-over' };
 
 /** What stopping needs from the session. */
@@ -58,7 +59,12 @@ export class RunStops {
 
   /** Comes to rest once what is under way has ended. */
   pauseSoon(halt: Extract<Halt, { readonly kind: 'pause' | 'before' }>): void {
-    this.halt ??= halt;
+    const { halt: first } = this;
+    // A pause that comes while the run stops by itself is carried out with that stop.
+    this.halt =
+      first?.kind === 'before' && halt.commandId !== undefined
+        ? { ...first, commandId: halt.commandId }
+        : (first ?? halt);
     this.deps.kick();
   }
 
@@ -171,9 +177,8 @@ export class RunStops {
       return;
     }
     hold.push({ event: { kind: 'run.paused', ...(halt.kind === 'before' ? { before: halt.what } : {}) } });
-    if (halt.kind === 'pause' && halt.commandId !== undefined) {
-      hold.push({ event: { kind: 'command.ended', commandId: halt.commandId, outcome: 'done' } });
-    }
+    const { commandId } = halt;
+    if (commandId !== undefined) hold.push({ event: { kind: 'command.ended', commandId, outcome: 'done' } });
     hold.finish('paused');
   }
 }

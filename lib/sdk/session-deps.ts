@@ -1,5 +1,5 @@
 import type { RunId } from '../core/events/ids';
-import type { Agent } from './api';
+import type { Agent, SecretSource } from './api';
 import type { Clock } from './clock';
 import type { Claim, Held, JournalPort } from './journal-port';
 import type { Instants } from './lease';
@@ -16,6 +16,7 @@ export interface SessionOptions {
   /** How long code that has settled may await something foreign before it counts as having left the record. */
   readonly graceMs: number;
   readonly warn: (warning: string) => void;
+  readonly secrets: SecretSource;
   readonly onPoint: ((point: string) => void) | undefined;
 }
 

@@ -1,3 +1,5 @@
+import { withoutSecrets } from './secret-texts';
+
 /*
  * What may stand as text in the journal. The console's schemas have the same bounds: what broke them would be refused
  * there, long after the call that made it.
@@ -47,7 +49,4 @@ export function textOf(get: () => unknown): string {
 
 /** The downstream's own number for what it did, as it is recorded. */
 export const receiptText = (receipt: unknown): string =>
-  bounded(
-    textOf(() => receipt),
-    LONGEST_RECEIPT,
-  );
+  bounded(withoutSecrets(textOf(() => receipt)), LONGEST_RECEIPT);

@@ -1,4 +1,5 @@
-import type { Tool, ToolOptions } from './api';
+import type { Llm, Tool, ToolOptions } from './api';
+import { nameProblem, shownName } from './texts';
 
 const DAY_MS = 86_400_000;
 
@@ -8,6 +9,9 @@ export const MOST = 2 ** 31 - 1;
 /** A number that a timer and a journal can hold. */
 export const isWholeNumber = (value: unknown, least: number): boolean =>
   typeof value === 'number' && Number.isInteger(value) && value >= least && value <= MOST;
+
+/** How long a model may take, and how often it is asked again. */
+export const llmLimits = ({ timeoutMs = 120_000, retries = 2 }: Llm) => ({ timeoutMs, retries });
 
 /** Declares a tool. Throws where the declaration contradicts itself. */
 export function tool<Args, Result>(options: ToolOptions<Args, Result>): Tool {
@@ -30,6 +34,12 @@ export function tool<Args, Result>(options: ToolOptions<Args, Result>): Tool {
     throw new TypeError(
       'tool: an idempotent tool is repeated under its key, so it must be keyed; declare it external',
     );
+  }
+  const secrets: unknown = options.secrets ?? [];
+  if (!Array.isArray(secrets)) throw new TypeError('tool: secrets must be a list of names');
+  for (const secret of secrets) {
+    const problem = secret === '__proto__' ? 'cannot be used as a name' : nameProblem(secret);
+    if (problem !== undefined) throw new TypeError(`tool: secret ${shownName(secret)} ${problem}`);
   }
   if (options.effect === 'read' && options.verify !== undefined) {
     throw new TypeError('tool: a read changes nothing, so there is nothing to verify');

@@ -3,6 +3,7 @@ import type { PayloadRef } from '../core/events/payload';
 import { decodeValue, digestOf, encodeValue } from '../core/events/value-codec';
 import { NotRecordable } from './errors';
 import { hash } from './hash';
+import { secretAt } from './secret-texts';
 import { textOf } from './texts';
 
 /** A value as it is recorded: its JSON text, and the reference that events carry. */
@@ -23,6 +24,8 @@ const LARGEST_BYTES = 32 * 1024 * 1024;
 /** Records a value. Throws `NotRecordable` with the path of the part that cannot be; `what` names the value. */
 export function store(value: unknown, what: string): Stored {
   const stored = storedText(encoded(value, what));
+  const leak = secretAt(stored.text, () => read(stored));
+  if (leak !== undefined) throw new NotRecordable(what, leak.path, `it holds the secret ${leak.name}`);
   if (stored.ref.bytes > LARGEST_BYTES)
     throw new NotRecordable(what, '$', `${stored.ref.bytes} bytes; at most ${LARGEST_BYTES} can be`);
   return stored;
@@ -44,4 +47,5 @@ function encoded(value: unknown, what: string): string {
 export const read = (stored: Stored): unknown => decodeValue(stored.text);
 
 /** Equal values have equal digests, whatever the order of their keys. */
-export const digest = (stored: Stored): Sha256 => digestOf(stored.text, hash);
+export const digest = ({ text, ref }: Stored): Sha256 =>
+  digestOf(text, (canonical) => (canonical === text ? ref.sha256 : hash(canonical)));

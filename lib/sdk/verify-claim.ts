@@ -1,8 +1,8 @@
-import type { CommandId } from '../core/events/ids';
+import type { CommandId, StepKey } from '../core/events/ids';
 import type { NewEvent } from '../core/events/run-event';
-import type { Agent } from './api';
+import type { Agent, SecretSource } from './api';
 import type { Clock } from './clock';
-import type { Batch, Claim, JournalPort } from './journal-port';
+import type { Batch, Claim, JournalPort, LedgerEntry } from './journal-port';
 import { keepLease } from './lease';
 import { type ProbeAnswer, probe } from './probe';
 import { read, storedText } from './values';
@@ -16,19 +16,24 @@ export const verifyClaim = (
   clock: Clock,
   agent: Agent | undefined,
   claim: Claim,
-): Promise<void> => keepLease(port, clock, claim, () => verifyHeld(port, clock, agent, claim));
+  secrets: SecretSource,
+): Promise<void> => keepLease(port, clock, claim, () => verifyHeld(port, clock, agent, claim, secrets));
+
+/** An older generation may be in doubt again while the newest is settled. */
+const isInDoubt = ({ status }: LedgerEntry): boolean => status === 'in-doubt';
 
 async function verifyHeld(
   port: JournalPort,
   clock: Clock,
   agent: Agent | undefined,
   claim: Claim,
+  secrets: SecretSource,
 ): Promise<void> {
   const { command } = claim;
   const entries = await port.ledger(claim.runId);
   const entry = entries
     .filter(({ stepKey, runId }) => stepKey === command?.stepKey && runId === claim.runId)
-    .sort((a, b) => b.intentSeq - a.intentSeq)[0];
+    .sort((a, b) => Number(isInDoubt(b)) - Number(isInDoubt(a)) || b.intentSeq - a.intentSeq)[0];
   const tool = entry === undefined ? undefined : agent?.tools[entry.name];
   const commandId = command?.commandId as CommandId | undefined;
   const events: NewEvent[] = [];
@@ -42,6 +47,7 @@ async function verifyHeld(
       attempt: entry.attempt,
       askAgainAt: entry.askAgainAt,
       clock,
+      secrets,
     });
     events.push({
       kind: 'effect.verified',
@@ -56,7 +62,11 @@ async function verifyHeld(
     });
   }
   if (commandId !== undefined)
-    events.push({ kind: 'command.ended', commandId, outcome: answer === undefined ? 'refused' : 'done' });
+    events.push(
+      answer === undefined
+        ? { kind: 'command.ended', commandId, outcome: 'refused', detail: whyNot(command?.stepKey, entry) }
+        : { kind: 'command.ended', commandId, outcome: 'done' },
+    );
   const payloads = answer?.result === undefined ? [] : [answer.result];
   const append = (batch: Pick<Batch, 'events' | 'payloads'>) =>
     port.append(claim.runId, { epoch: claim.epoch, batch: 1, seenSeq: claim.headSeq, ...batch });
@@ -70,3 +80,8 @@ async function verifyHeld(
   }
   await port.release(claim, 'done');
 }
+
+const whyNot = (stepKey: StepKey | undefined, entry: LedgerEntry | undefined): string =>
+  entry === undefined
+    ? `This run has not sent ${stepKey}, so there is nothing to ask about.`
+    : `The worker that was to ask has no tool named ${entry.name}.`;

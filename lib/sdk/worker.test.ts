@@ -144,6 +144,26 @@ describe('a worker that stops while the console cannot be reached', () => {
     const agent = await queued();
     await goesOn(agent, await stopDuring(agent, 'losesClaim'));
   });
+
+  test('hands over a replay that it had claimed and not yet begun; its order ends, since nobody goes on with it', async () => {
+    const agent = oneState(
+      { look: seen('look', { effect: 'read' }) },
+      async (ctx) => void (await ctx.tool('look')),
+    );
+    const first = await begin(agent);
+    await stage.lab.until('r', (status, _events, isHeld) => status === 'completed' && !isHeld);
+    first.kill();
+    let stopped = false;
+    const worker: AgentWorker = await stage.lab.worker([agent], {
+      onRequest: () => void worker.stop().then(() => (stopped = true)),
+    });
+    stage.workers.push(worker);
+    await stage.lab.pass(100);
+    const id = await stage.lab.order('r', 'replay', 'start');
+    await stage.lab.until(id, () => stopped);
+    expect(await stage.lab.status(id)).toBe('interrupted');
+    expect(eventsOf(await stage.lab.events(id), 'command.ended')).toMatchObject([{ outcome: 'withdrawn' }]);
+  });
 });
 
 describe('a holder that is asked to verify an effect', () => {

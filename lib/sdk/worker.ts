@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
-import { type MachineDigest, type RunId, seq } from '../core/events/ids';
+import { type MachineDigest, type RunId, type Seq, seq } from '../core/events/ids';
+import type { RunEvent } from '../core/events/run-event';
 import type { Machine } from '../core/machine/machine';
 import type { Agent, StartOptions, Worker, WorkerOptions } from './api';
 import { type Clock, systemClock } from './clock';
@@ -195,13 +196,15 @@ export class AgentWorker implements Worker {
     const { port, session } = this.deps;
     if (error instanceof GivenUp) return;
     session.warn(`${claim.runId}: ${String(error)}`);
-    await failClaim(port, claim, error).catch((again: unknown) => {
+    await failClaim(port, claim, error, session.warn).catch((again: unknown) => {
       if (!(again instanceof GivenUp)) session.warn(`${claim.runId}: ${String(again)}`);
     });
   }
 
+  /** One that comes while the worker stops is to hand over at once. */
   private hold(running: Running): void {
     this.running.add(running);
+    if (this.stopping.signal.aborted) running.handOver();
     void running.ended.finally(() => this.running.delete(running));
   }
 
@@ -210,7 +213,7 @@ export class AgentWorker implements Worker {
     const about = await port.aboutRun(claim.runId);
     const hosted = this.deps.agents.find(({ agent }) => agent.name === about.agent);
     if (claim.reason === 'verify') {
-      await verifyClaim(port, clock, hosted?.agent, claim);
+      await verifyClaim(port, clock, hosted?.agent, claim, this.deps.session.secrets);
       return;
     }
     if (hosted === undefined)
@@ -229,13 +232,21 @@ export class AgentWorker implements Worker {
       this.hold(this.deps.replay(port, task, warn));
       return;
     }
-    const [loaded, cache] = await keepLease(port, clock, claim, () =>
-      Promise.all([
-        loadRun(port, claim.runId, claim.headSeq, { fromStart: false }),
-        this.cacheFor(claim.runId, about),
-      ]),
+    const heard = new Map<Seq, RunEvent>();
+    const [loaded, cache] = await keepLease(
+      port,
+      clock,
+      claim,
+      () =>
+        Promise.all([
+          loadRun(port, claim.runId, claim.headSeq, { fromStart: false }),
+          this.cacheFor(claim.runId, about),
+        ]),
+      (others) => {
+        for (const event of others) heard.set(event.seq, event);
+      },
     );
-    this.run(hosted, claim, sentAt, loaded, about.root, claim, cache);
+    this.run(hosted, claim, sentAt, loaded, about.root, claim, cache, [...heard.values()]);
   }
 
   /**
@@ -258,6 +269,7 @@ export class AgentWorker implements Worker {
     root: RunId,
     claim: Claim | undefined,
     cache: Awaited<ReturnType<typeof loadCache>> = new Map(),
+    heard: readonly RunEvent[] = [],
   ): void {
     const session = new RunSession({
       port: this.deps.port,
@@ -273,7 +285,8 @@ export class AgentWorker implements Worker {
       options: this.deps.session,
     });
     this.hold(session);
-    if (this.stopping.signal.aborted) session.handOver();
+    // A pause or a cancel that came while the record was loaded is heard before anything goes live.
+    session.heard(heard);
     void session.start();
   }
 }
@@ -297,6 +310,7 @@ function freshRun(held: Held, input: Stored | undefined): LoadedRun {
       variables: {},
       messageCount: 0,
       visits: {},
+      apisDown: [],
     },
     conversation: [],
     record: emptyRecord(),
@@ -326,6 +340,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       backoff: { baseMs: checked.baseMs, capMs: checked.capMs },
       graceMs: checked.graceMs,
       warn,
+      secrets: options.secrets ?? ((name) => process.env[name]),
       onPoint: options.onPoint,
     },
   });

@@ -49,7 +49,7 @@ describe('what has an address can be asked for', () => {
     });
   });
 
-  it.each(['.', '..'])('a step is not called %j', async (key) => {
+  it.each(['.', '..', '__proto__'])('a step is not called %j', async (key) => {
     const worker = await TestWorker.create(api);
     expect(await worker.append(worker.read(key))).toMatchObject({
       status: 400,

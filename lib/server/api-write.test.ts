@@ -342,5 +342,5 @@ describeConsole(
       expect(wrong.headers.get('content-type')).toBe('application/problem+json');
     });
   },
-  { limits: { bodyBytes: 65_536, unzippedBytes: 262_144, jsonDepth: 64 } },
+  { limits: { bodyBytes: 65_536, unzippedBytes: 262_144, jsonDepth: 64, idleMs: 30_000 } },
 );

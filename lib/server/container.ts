@@ -12,6 +12,7 @@ import { decodeInThread } from './decode-thread';
 import type { Deps } from './deps';
 import { type Env, readEnv } from './env';
 import { sha256Hash } from './hash';
+import { BODY_IDLE_MS } from './http';
 import { InFlight } from './in-flight';
 import { Turns } from './turns';
 import { defaultUploadLimits } from './upload-body';
@@ -90,7 +91,12 @@ export async function buildRoot(
     judgedFrom: store.clock.now(),
     actor: systemUser(),
     log,
-    limits: { bodyBytes: env.maxBodyBytes, unzippedBytes: env.maxUnzippedBytes, jsonDepth: env.maxJsonDepth },
+    limits: {
+      bodyBytes: env.maxBodyBytes,
+      unzippedBytes: env.maxUnzippedBytes,
+      jsonDepth: env.maxJsonDepth,
+      idleMs: BODY_IDLE_MS,
+    },
     importers,
     uploads: env.upload ?? defaultUploadLimits,
     decode: decodeInThread(env.decoder),

@@ -5,8 +5,8 @@ import type { DecodeAsk, DecodeMessage, PackedPayload } from './decode-thread';
 import { sha256Hash } from './hash';
 
 /*
- * Decodes one file in a thread of its own. What it found goes back in parts, each after the last was taken: the main
- * thread unpacks a part in a few milliseconds and answers others in between.
+ * Decodes one file in a thread of its own. What it found goes back in parts: the main thread unpacks a part in a few
+ * milliseconds and answers others in between.
  */
 
 const EVENTS_AT_ONCE = 500;
@@ -51,12 +51,32 @@ async function sendRun({ events, payloads, ...head }: ImportedRun): Promise<void
     await send({ kind: 'events', text: JSON.stringify(events.slice(at, at + EVENTS_AT_ONCE)) });
 }
 
-/** Resolves once the part was taken. */
-function send(message: DecodeMessage, transfer: readonly ArrayBuffer[] = []): Promise<void> {
-  return new Promise((resolve) => {
-    port?.once('message', () => resolve());
-    port?.postMessage(message, transfer);
+/** One part is unpacked there while the next one is made here. */
+const MOST_UNTAKEN = 2;
+let untaken = 0;
+let wake = () => {};
+port?.on('message', () => {
+  untaken -= 1;
+  wake();
+});
+
+/** Resolves once so few parts are not taken yet. */
+const untakenAtMost = (most: number): Promise<void> =>
+  new Promise((resolve) => {
+    wake = () => {
+      if (untaken <= most) resolve();
+    };
+    wake();
   });
+
+function send(message: DecodeMessage, transfer: readonly ArrayBuffer[] = []): Promise<void> {
+  port?.postMessage(message, transfer);
+  untaken += 1;
+  return untakenAtMost(MOST_UNTAKEN - 1);
 }
 
-if (port !== null) await decode(workerData as DecodeAsk);
+if (port !== null) {
+  await decode(workerData as DecodeAsk);
+  await untakenAtMost(0);
+  port.unref();
+}

@@ -183,7 +183,7 @@ function fromRequest(request: Request, params: Readonly<Record<string, string | 
 async function readStream(
   request: Request,
   limit: number,
-  idleMs: number | undefined,
+  idleMs: number,
 ): Promise<Result<Uint8Array, EdgeProblem>> {
   const tooLarge = fail({ kind: 'body-too-large', limit: 'body', limitBytes: limit } as const);
   const declared = request.headers.get('content-length');
@@ -192,16 +192,13 @@ async function readStream(
   let size = 0;
   const reader = request.body?.getReader();
   let stalled = false;
-  const idle =
-    idleMs === undefined
-      ? undefined
-      : setTimeout(() => {
-          stalled = true;
-          void reader?.cancel();
-        }, idleMs);
+  const idle = setTimeout(() => {
+    stalled = true;
+    void reader?.cancel();
+  }, idleMs);
   try {
     for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
-      idle?.refresh();
+      idle.refresh();
       size += part.value.byteLength;
       if (size > limit) {
         await reader?.cancel();
@@ -214,7 +211,7 @@ async function readStream(
   } finally {
     clearTimeout(idle);
   }
-  if (stalled && idleMs !== undefined) return fail({ kind: 'body-stalled', idleMs });
+  if (stalled) return fail({ kind: 'body-stalled', idleMs });
   // Who stands before us may give the beginning of a body for the whole, as Next does beyond its own limit.
   if (declared !== null && size < Number(declared)) return tooLarge;
   return ok(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));

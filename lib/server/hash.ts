@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { sha256 } from '@/lib/core/events/ids';
 import type { Hash } from '@/lib/core/events/payload';
 
-export const sha256Hash: Hash = (content) => sha256(createHash('sha256').update(content).digest('hex'));
+export const sha256Hash: Hash = (content) => sha256(hash('sha256', content, 'hex'));

@@ -11,8 +11,8 @@ export interface Incoming {
   /** Text after `?`, without it. */
   readonly search: string;
   readonly header: (name: string) => string | undefined;
-  /** Bytes as they were sent, at most `limit` of them; with `idleMs`, given up when none come for so long. */
-  readonly read: (limit: number, idleMs?: number) => Promise<Result<Uint8Array, EdgeProblem>>;
+  /** Bytes as they were sent, at most `limit` of them; given up when none come for `idleMs`. */
+  readonly read: (limit: number, idleMs: number) => Promise<Result<Uint8Array, EdgeProblem>>;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
 }
@@ -48,7 +48,12 @@ export interface BodyLimits {
   readonly bodyBytes: number;
   readonly unzippedBytes: number;
   readonly jsonDepth: number;
+  /** Of silence while a body is on its way. */
+  readonly idleMs: number;
 }
+
+/** The only limit on how long a body may take: a slow line is none's fault. */
+export const BODY_IDLE_MS = 30_000;
 
 const unzip = promisify(gunzip);
 
@@ -57,7 +62,7 @@ export async function readBody(
   incoming: Incoming,
   limits: BodyLimits,
 ): Promise<Result<Uint8Array, EdgeProblem>> {
-  const raw = await incoming.read(limits.bodyBytes);
+  const raw = await incoming.read(limits.bodyBytes, limits.idleMs);
   if (!raw.ok) return raw;
   const encoding = incoming.header('content-encoding')?.trim().toLowerCase();
   if (encoding === undefined || encoding === '' || encoding === 'identity') return raw;
@@ -124,9 +129,20 @@ function deeperThan(bytes: Uint8Array, limit: number): boolean {
   return false;
 }
 
+/** So long a text is looked through byte by byte: a call of the native search costs more. */
+const SHORT_TEXT = 80;
+
 /** Index of the quote that ends the text begun at `start`; the native search makes long texts cheap. */
 function endOfText(bytes: Uint8Array, start: number): number {
-  let at = bytes.indexOf(QUOTE, start + 1);
+  const near = Math.min(bytes.length, start + SHORT_TEXT);
+  let from = start + 1;
+  for (; from < near; from++) {
+    const byte = bytes[from];
+    if (byte === QUOTE) return from;
+    // What it escapes is passed over with it.
+    if (byte === BACKSLASH) from++;
+  }
+  let at = bytes.indexOf(QUOTE, from);
   while (at !== -1) {
     let slashes = 0;
     while (bytes[at - 1 - slashes] === BACKSLASH) slashes++;

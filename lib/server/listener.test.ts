@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assertDefined } from '@/lib/core/shared/assert';
 import { memoryStore } from '@/lib/testing/memory-store';
 import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
-import { listener } from './listener';
+import { type ListenerOptions, listener } from './listener';
+import { refuseBroken } from './refuse-broken';
 import { router } from './router';
 import { routes } from './routes';
 
@@ -59,6 +60,26 @@ describe('the HTTP edge', () => {
   });
   afterAll(async () => running?.close());
 
+  /** A listener of the test's own, until `close`. */
+  async function listening(own: Partial<ListenerOptions>) {
+    const server = createServer(
+      listener({
+        route: router(routes),
+        pages: undefined,
+        deps: deps(),
+        onError: () => undefined,
+        ...own,
+      }),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const close = () => {
+      server.closeAllConnections();
+      server.close();
+    };
+    return { server, close, at: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  }
+
   it('answers 403 problem+json to a foreign Host and to another site’s page', async () => {
     const foreign = await raw(`${url()}/api/v1/runs`, { host: 'evil.example' });
     expect(foreign).toMatchObject({ status: 403, type: 'application/problem+json' });
@@ -95,22 +116,14 @@ describe('the HTTP edge', () => {
     ['GET', 'http://127.0.0.1/api/v1/nothing', 404],
     ['GET', 'http://evil.example/api/v1/runs', 403],
   ])('answers %s %s with %i, as a problem and not by the pages', async (method, target, status) => {
-    const server = createServer(
-      listener({
-        route: router(routes),
-        pages: async (_, res) => void res.writeHead(500).end('a page'),
-        deps: deps(),
-        onError: () => undefined,
-      }),
-    );
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const { at, close } = await listening({
+      pages: async (_, res) => void res.writeHead(500).end('a page'),
+    });
     const answer = await wire(
-      `http://127.0.0.1:${port}`,
+      at,
       `${method} ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
     );
-    server.close();
+    close();
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toContain('application/problem+json');
   });
@@ -146,12 +159,7 @@ describe('the HTTP edge', () => {
 
   it('an upload that stalls is answered 408 and holds up no other', async () => {
     const own = { ...deps(), uploads: { ...deps().uploads, idleMs: 100 } };
-    const server = createServer(
-      listener({ route: router(routes), pages: undefined, deps: own, onError: () => undefined }),
-    );
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { at, close } = await listening({ deps: own });
     const stalled = Array.from({ length: 3 }, () =>
       wire(at, 'POST /api/v1/traces HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n[{"a"'),
     );
@@ -161,7 +169,64 @@ describe('the HTTP edge', () => {
       expect(answer).toMatch(/^HTTP\/1.1 408 /);
       expect(answer).toContain('urn:rerail:problem:body-stalled');
     }
-    server.close();
+    close();
+  });
+
+  it('a body of any route that stalls is answered 408', async () => {
+    const own = { ...deps(), limits: { ...deps().limits, idleMs: 100 } };
+    const { at, close } = await listening({ deps: own });
+    const answer = await wire(
+      at,
+      'POST /api/v1/runs HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{',
+    );
+    close();
+    expect(answer).toMatch(/^HTTP\/1.1 408 /);
+    expect(answer).toContain('urn:rerail:problem:body-stalled');
+  });
+
+  it('an answer that breaks in the middle has no end, and is reported', async () => {
+    const errors: unknown[] = [];
+    let pulls = 0;
+    const broken = async () => ({
+      status: 200,
+      headers: {},
+      body: new ReadableStream<Uint8Array>({
+        pull(controller) {
+          pulls++;
+          if (pulls > 2) throw new Error('the store is gone');
+          controller.enqueue(new TextEncoder().encode('line\n'));
+        },
+      }),
+    });
+    const { at, close } = await listening({
+      route: () => ({ kind: 'found', handler: { direct: broken } as never, params: {} }),
+      onError: (error) => errors.push(error),
+    });
+    const response = await fetch(`${at}/api/v1/runs/r/export`);
+    await expect(response.text()).rejects.toThrow();
+    close();
+    expect(errors).toMatchObject([{ message: 'the store is gone' }]);
+  });
+
+  it.each([
+    ['bytes that are no request', 'HELLO\r\n\r\n', 400, 'malformed'],
+    [
+      'a head that is too large',
+      `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'headers-too-large',
+    ],
+  ])('answers %s with a problem', async (_, head, status, kind) => {
+    const { at, close, server } = await listening({});
+    server.on('clientError', refuseBroken);
+    const answer = await wire(at, head);
+    close();
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toContain('content-type: application/problem+json');
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
+      type: `urn:rerail:problem:${kind}`,
+      status,
+    });
   });
 
   it('answers HEAD like GET, without the body', async () => {

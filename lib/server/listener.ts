@@ -104,7 +104,7 @@ class NodeIncoming implements Incoming {
 
   header = (name: string) => one(this.#req.headers[name]);
 
-  read = (limit: number, idleMs?: number) => readRequest(this.#req, limit, idleMs);
+  read = (limit: number, idleMs: number) => readRequest(this.#req, limit, idleMs);
 
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
@@ -121,24 +121,21 @@ class NodeIncoming implements Incoming {
 function readRequest(
   req: IncomingMessage,
   limit: number,
-  idleMs: number | undefined,
+  idleMs: number,
 ): Promise<Result<Uint8Array, EdgeProblem>> {
   const tooLarge = fail({ kind: 'body-too-large', limit: 'body', limitBytes: limit } as const);
   if (Number(req.headers['content-length'] ?? 0) > limit) return Promise.resolve(tooLarge);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const idle =
-      idleMs === undefined
-        ? undefined
-        : setTimeout(() => settle(fail({ kind: 'body-stalled', idleMs })), idleMs);
+    const idle = setTimeout(() => settle(fail({ kind: 'body-stalled', idleMs })), idleMs);
     const settle = (result: Result<Uint8Array, EdgeProblem>) => {
       clearTimeout(idle);
       req.off('data', take);
       resolve(result);
     };
     const take = (chunk: Buffer) => {
-      idle?.refresh();
+      idle.refresh();
       size += chunk.byteLength;
       if (size > limit) settle(tooLarge);
       else chunks.push(chunk);
@@ -178,8 +175,9 @@ async function send(res: ServerResponse, req: IncomingMessage, out: Outgoing): P
     } else await pipe(out.body, res);
     return;
   }
-  const body = typeof out.body === 'string' ? Buffer.from(out.body) : (out.body ?? Buffer.alloc(0));
-  if (out.status !== 204 && out.status !== 304) headers['content-length'] = String(body.byteLength);
+  // A text is left as it is: then head and body leave in one write.
+  const body = out.body ?? '';
+  if (out.status !== 204 && out.status !== 304) headers['content-length'] = String(Buffer.byteLength(body));
   res.writeHead(out.status, headers);
   if (unread) {
     res.flushHeaders();
@@ -208,7 +206,10 @@ function drained(req: IncomingMessage): Promise<void> {
   });
 }
 
-/** Sends a stream no faster than the client takes it; a client that goes cancels the source. */
+/**
+ * Sends a stream no faster than the client takes it; a client that goes cancels the source. A source that breaks is
+ * thrown, and the answer left without its end: a client must not take a part for the whole.
+ */
 async function pipe(body: ReadableStream<Uint8Array>, res: ServerResponse): Promise<void> {
   const reader = body.getReader();
   const gone = new Promise<'gone'>((resolve) => res.once('close', () => resolve('gone')));
@@ -222,8 +223,8 @@ async function pipe(body: ReadableStream<Uint8Array>, res: ServerResponse): Prom
         if ((await Promise.race([drained, gone])) === 'gone') break;
       }
     }
+    res.end();
   } finally {
     await reader.cancel().catch(() => undefined);
-    res.end();
   }
 }

@@ -9,6 +9,7 @@ import { isLoopbackAddress } from './guards';
 import type { InFlight } from './in-flight';
 import { listener } from './listener';
 import { markPeer } from './peer-header';
+import { refuseBroken } from './refuse-broken';
 import { router } from './router';
 import { routes } from './routes';
 
@@ -98,7 +99,9 @@ async function start(): Promise<void> {
     pages: (req, res) => (pages === undefined ? noPages(res) : pages(req, res)),
     onError: (error) => deps.log.error({ err: error }, 'request failed'),
   });
-  const server = createServer({ keepAliveTimeout: 75_000, noDelay: true }, serve);
+  // How long a body may take is judged by its silence (`idleMs`), while an upload also waits for its turn.
+  const server = createServer({ keepAliveTimeout: 75_000, noDelay: true, requestTimeout: 0 }, serve);
+  server.on('clientError', refuseBroken);
   stopOn(['SIGTERM', 'SIGINT'], server, deps.inFlight);
   pages = await pagesOf(env, server);
   const port = await listen(server, env);

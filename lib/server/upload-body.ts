@@ -1,7 +1,7 @@
 import { createGunzip } from 'node:zlib';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { EdgeProblem, Incoming } from './http';
-import { invalid } from './http';
+import { BODY_IDLE_MS, invalid } from './http';
 
 /** What an upload may measure. Answers name the limit that was passed. */
 export interface UploadLimits {
@@ -21,7 +21,7 @@ export const defaultUploadLimits: UploadLimits = {
   unzippedBytes: 512 * MIB,
   ratio: 200,
   jsonDepth: 256,
-  idleMs: 30_000,
+  idleMs: BODY_IDLE_MS,
 };
 
 export type UploadBodyProblem =

@@ -256,8 +256,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     },
     async heldRuns() {
       const held = all().filter(
-        ({ state, lease }) =>
-          state.status === 'running' || (state.status === 'waiting' && lease !== undefined),
+        ({ home, state, lease }) =>
+          home === 'here' &&
+          (state.status === 'running' || (state.status === 'waiting' && lease !== undefined)),
       );
       return sorted(held, 'updated', false).map(({ record }) => record);
     },
@@ -319,6 +320,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
           (range.intents !== true || event.kind !== 'step.started' || event.intent !== undefined),
       );
       return (range.descending === true ? found.reverse() : found).slice(0, range.limit);
+    },
+    async eventsAt(id, at) {
+      return (runs.get(id)?.events ?? []).filter((event) => at.includes(event.seq));
     },
     async buckets(id, n): Promise<readonly Bucket[]> {
       const events = runs.get(id)?.events ?? [];

@@ -9,12 +9,13 @@ import {
   type RunId,
   runId,
   type Seq,
+  type Sha256,
   type StepKey,
   seq,
   sha256,
   workerId,
 } from '../core/events/ids';
-import type { Hash, PayloadRef } from '../core/events/payload';
+import type { Hash, Payload, PayloadRef } from '../core/events/payload';
 import type { Decision, Intent, NewEvent, RunEvent } from '../core/events/run-event';
 import { keyIn, scopeOf, visitPath } from '../core/events/step-key';
 import { type AppendProblem, appendBatch, type StoredBatch } from '../core/journal/append-batch';
@@ -44,10 +45,21 @@ import { stepsAt } from '../core/projections/steps';
 
 export const testHash: Hash = (content) => sha256(createHash('sha256').update(content).digest('hex'));
 
-/** A `json` payload reference for a value, without its bytes. */
+const contents = new Map<Sha256, Payload>();
+
+/** A `json` payload reference for a value; `payloadOf` has its bytes. */
 export function refOf(value: unknown): PayloadRef {
-  const text = JSON.stringify(value);
-  return { sha256: testHash(text), bytes: Buffer.byteLength(text), codec: 'json' };
+  const body = Buffer.from(JSON.stringify(value));
+  const ref = { sha256: testHash(body), bytes: body.byteLength, codec: 'json' } as const;
+  contents.set(ref.sha256, { ...ref, body });
+  return ref;
+}
+
+/** What a reference of a random journal refers to. */
+export function payloadOf({ sha256: digest }: PayloadRef): Payload {
+  const payload = contents.get(digest);
+  if (payload === undefined) throw new Error(`No payload ${digest}`);
+  return payload;
 }
 
 /** Everything that a store would hold of one run. */
@@ -99,9 +111,12 @@ export class TestLineage {
   now = 1_700_000_000_000;
   /** What `appendBatch` refused, by kind: a generator that is refused often tests little. */
   readonly refused: AppendProblem[] = [];
+  /** The run that is meant where none is named. */
+  current: RunId;
   private commands = 0;
 
   constructor(readonly root: RunId = runId('run_root')) {
+    this.current = root;
     this.create(newRun({ runId: root, agent: 'random-agent', createdAt: epochMs(this.now) }));
     this.claim(root, {
       kind: 'run.started',
@@ -127,7 +142,7 @@ export class TestLineage {
     return stored;
   }
 
-  of(id: RunId = this.root): StoredRun {
+  of(id: RunId = this.current): StoredRun {
     const stored = this.runs.get(id);
     if (!stored) throw new Error(`No run ${id}`);
     return stored;
@@ -142,7 +157,7 @@ export class TestLineage {
   }
 
   /** State at any seq, the slow and sure way: the prefix folded from nothing. */
-  stateAt(at: Seq, id: RunId = this.root): RunState {
+  stateAt(at: Seq, id: RunId = this.current): RunState {
     const stored = this.of(id);
     const near =
       stored.snapshots.findLast((snapshot) => snapshot.seq <= at)?.state ??
@@ -164,7 +179,7 @@ export class TestLineage {
   }
 
   /** The console appends. */
-  console(events: readonly Draft[], id: RunId = this.root): void {
+  console(events: readonly Draft[], id: RunId = this.current): void {
     const { run } = this.of(id);
     this.now += 7;
     this.keep(
@@ -179,7 +194,7 @@ export class TestLineage {
   }
 
   /** The holder appends one batch; false where it was refused. */
-  worker(events: readonly NewEvent[], id: RunId = this.root): boolean {
+  worker(events: readonly NewEvent[], id: RunId = this.current): boolean {
     const stored = this.of(id);
     this.now += 5;
     const { run } = stored;
@@ -212,7 +227,7 @@ export class TestLineage {
       stored.run = { ...stored.run, lease: { ...stored.run.lease, expiresAt: epochMs(this.now + LEASE_MS) } };
   }
 
-  claim(id: RunId = this.root, event?: NewEvent): void {
+  claim(id: RunId = this.current, event?: NewEvent): void {
     const stored = this.of(id);
     const grant = {
       leaseId: leaseId(`lease_${stored.run.epoch + 1}`),
@@ -227,7 +242,7 @@ export class TestLineage {
   }
 
   /** The holder gives its lease back. */
-  release(id: RunId = this.root): void {
+  release(id: RunId = this.current): void {
     const stored = this.of(id);
     const { lease: _lease, ...rest } = stored.run;
     stored.run = rest;
@@ -296,10 +311,36 @@ export class Choices {
 /** Drives one lineage by the choices. */
 export function driveLineage(numbers: readonly number[]): TestLineage {
   const lineage = new TestLineage();
-  const choices = new Choices(numbers);
+  driveOn(lineage, new Choices(numbers));
+  return lineage;
+}
+
+function driveOn(lineage: TestLineage, choices: Choices): void {
   while (!choices.done) {
     choices.below(1);
     act(lineage, choices);
+  }
+}
+
+/** Drives one run by the first choices; by the others a fork of some run, from anywhere in it, or again some run. */
+export function driveForks(
+  [first = [], ...others]: readonly (readonly number[])[],
+  root: RunId,
+): TestLineage {
+  const lineage = new TestLineage(root);
+  driveOn(lineage, new Choices(first));
+  for (const numbers of others) {
+    const choices = new Choices(numbers);
+    lineage.current = choices.of([...lineage.runs.keys()]) ?? lineage.root;
+    const { state, headSeq } = lineage.of().run;
+    if (choices.below(4) > 0) {
+      const start = state.startSeq ?? headSeq;
+      const at = seq(start + choices.below(headSeq - start + 1));
+      const id = runId(`${lineage.root} fork ${lineage.runs.size}`);
+      lineage.fork(id, at, lineage.current);
+      lineage.current = id;
+    }
+    driveOn(lineage, choices);
   }
   return lineage;
 }
@@ -307,6 +348,10 @@ export function driveLineage(numbers: readonly number[]): TestLineage {
 /** Valid lineages whose root run has up to some hundreds of events: loops, branches, stops, rewinds, decisions, forks. */
 export const arbitraryLineage = (maxLength = 240): fc.Arbitrary<TestLineage> =>
   fc.array(fc.nat(0xffff), { maxLength, size: 'max' }).map(driveLineage);
+
+/** What `driveForks` makes valid lineages of up to four runs from. */
+export const arbitraryForks = (maxLength = 120): fc.Arbitrary<readonly (readonly number[])[]> =>
+  fc.array(fc.array(fc.nat(0xffff), { maxLength, size: 'max' }), { minLength: 1, maxLength: 4, size: 'max' });
 
 function act(lineage: TestLineage, choices: Choices): void {
   const { run } = lineage.of();
@@ -676,7 +721,7 @@ function waitFor(lineage: TestLineage, choices: Choices): void {
 }
 
 function fail(lineage: TestLineage, choices: Choices): void {
-  const last = lineage.of().run.state.lastFailed;
+  const last = Object.values(lineage.of().run.state.unhandled).at(-1);
   const error = { type: 'Error', message: 'it broke' };
   lineage.worker([
     {

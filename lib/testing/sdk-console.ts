@@ -25,6 +25,13 @@ import { recordEvidence } from '@/lib/usecases/record-evidence';
 import { releaseLease } from '@/lib/usecases/release-lease';
 import type { SimClock } from './sdk-sim';
 
+/** An order that was accepted, with the plan that was shown for it; `runId`: the run that carries it out. */
+export interface Ordered {
+  readonly commandId: string;
+  readonly runId: RunId;
+  readonly plan: Plan;
+}
+
 /** A console in this process: its use-cases over the memory store, on a virtual clock. Network delays are drawn. */
 export interface SimConsole {
   readonly deps: UsecaseDeps;
@@ -45,8 +52,7 @@ export interface SimConsole {
     extra?: object,
   ): Promise<RunId>;
   payload(sha256: Sha256): Promise<unknown>;
-  /** What was ordered, with the plan that was shown for it. */
-  readonly orders: readonly { readonly commandId: string; readonly plan: Plan }[];
+  readonly orders: readonly Ordered[];
 }
 
 const LEASE_MS = 1_000;
@@ -66,7 +72,7 @@ export function must<Value>(result: Result<Value, unknown>): Value {
 export function simConsole(clock: SimClock): SimConsole {
   const store = memoryStore({ now: () => epochMs(clock.now()) });
   let count = 0;
-  const orders: { readonly commandId: string; readonly plan: Plan }[] = [];
+  const orders: Ordered[] = [];
   const deps: UsecaseDeps = {
     store,
     engine: sdkWorkerEngine(),
@@ -102,7 +108,7 @@ export function simConsole(clock: SimClock): SimConsole {
       const { plan } = must(await makePlan(deps, { runId: id(runId), ...ask }));
       const command = { ...ask, planDigest: plan.digest, commandId: `c${++count}` as CommandId, reason: '' };
       const given = must(await giveCommand(deps, { runId: id(runId), command: command as Command }));
-      orders.push({ commandId: command.commandId, plan });
+      orders.push({ commandId: command.commandId, runId: given.runId, plan });
       return given.runId;
     },
     payload: async (sha256) =>
@@ -204,6 +210,7 @@ function portOver(deps: UsecaseDeps, clock: SimClock): JournalPort {
         variables: state.variables,
         messageCount: state.messages.count,
         visits: Object.fromEntries(Object.entries(state.visits).map(([name, visit]) => [name, visit.count])),
+        apisDown: Object.keys(state.apis).filter((api) => state.apis[api]?.status === 'unavailable'),
       };
     },
     events: eventsOf,

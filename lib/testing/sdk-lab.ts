@@ -1,5 +1,5 @@
 import type { RunEvent } from '@/lib/core/events/run-event';
-import type { Agent } from '@/lib/sdk/api';
+import type { Agent, SecretSource } from '@/lib/sdk/api';
 import { GivenUp } from '@/lib/sdk/http-client';
 import type { JournalPort } from '@/lib/sdk/journal-port';
 import { machineOf } from '@/lib/sdk/machine-of';
@@ -30,6 +30,8 @@ export interface LabWorkerOptions {
   readonly maxRuns?: number;
   /** Between attempts; 20 and 100 ms by default. */
   readonly backoff?: { readonly baseMs: number; readonly capMs: number };
+  /** Where its tools' secrets are; nowhere by default. */
+  readonly secrets?: SecretSource;
   /** Changes what this worker sees of the console. */
   readonly port?: (port: JournalPort) => JournalPort;
   /** Asked at every request: while true, nothing that this worker sends arrives for 2.5 s. */
@@ -82,26 +84,25 @@ export function sdkLab(seed = 1): Lab {
         agents: agents.map((agent) => ({ agent, url: 'none:', ...machineOf(agent) })),
         maxRuns: options.maxRuns ?? 64,
         // In this process: its silence is tested with a real child elsewhere.
-        replay: (replayPort, task, warn) => ({
-          ended: replaySession(
-            replayPort,
-            clock,
-            agents.find(({ name }) => name === task.agent) as Agent,
-            task,
-            { warn, notices: () => [] },
-          ).then(async (session) => {
-            await session.start();
-            return session.ended;
-          }),
-          isBusy: () => false,
-          handOver: () => undefined,
-          abandon: () => undefined,
-        }),
+        replay: (replayPort, task, warn) => {
+          const agent = agents.find(({ name }) => name === task.agent) as Agent;
+          const loading = replaySession(replayPort, clock, agent, task, { warn, notices: () => [] });
+          return {
+            ended: loading.then(async (session) => {
+              await session.start();
+              return session.ended;
+            }),
+            isBusy: () => false,
+            handOver: () => void loading.then((session) => session.handOver()),
+            abandon: () => undefined,
+          };
+        },
         session: {
           batchSize: options.batchSize ?? 500,
           backoff: options.backoff ?? { baseMs: 20, capMs: 100 },
           graceMs: 200,
           warn: (warning) => warnings.push(warning),
+          secrets: options.secrets ?? (() => undefined),
           onPoint: (point) => {
             points.push(point);
             options.onPoint?.(point, worker);

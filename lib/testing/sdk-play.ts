@@ -3,6 +3,8 @@ import type { RunEvent } from '@/lib/core/events/run-event';
 import { askAgainAt } from '@/lib/core/projections/ledger';
 import type { Agent } from '@/lib/sdk/api';
 import type { AgentWorker } from '@/lib/sdk/worker';
+import { makePlan } from '@/lib/usecases/make-plan';
+import { must } from './sdk-console';
 import { type Lab, sdkLab } from './sdk-lab';
 import { comparePlans, type Predicted } from './sdk-predicted';
 import { type AgentSpec, Downstream, randomAgent } from './sdk-random-agents';
@@ -21,7 +23,7 @@ export interface Played {
   readonly bad: readonly string[];
   /** Workers that were dropped. */
   readonly drops: number;
-  /** Plans of resumes beside what ran. */
+  /** Plans of all orders beside what ran. */
   readonly predicted: Predicted;
 }
 
@@ -96,15 +98,36 @@ export async function play(
   await lab.clock.run(() => lab.clock.now() >= settled);
   for (const one of all) one.kill();
   await check(lab, down, bad);
-  const predicted = comparePlans(lab.orders, await lab.events('r'));
-  bad.push(...predicted.misses);
   if (bad.length === 0) await checkReplay(lab, down, agent, bad);
   if (bad.length === 0) await checkFork(lab, down, agent, bad);
+  if (bad.length === 0) await checkRewind(lab, down, agent, bad);
+  const predicted = await predictedIn(lab);
+  bad.push(...predicted.misses);
   return { lab, down, points, bad, drops, predicted };
 }
 
+/** The plans of every order that was given, beside what ran. */
+async function predictedIn(lab: Lab): Promise<Predicted> {
+  const compared = { resume: 0, rewind: 0, fork: 0, replay: 0 };
+  const misses: string[] = [];
+  for (const { runId } of await lab.deps.store.lineage('r' as RunId)) {
+    const events = await lab.events(runId);
+    const of = comparePlans(lab.orders, events);
+    for (const mode of ['resume', 'rewind', 'fork', 'replay'] as const) compared[mode] += of.compared[mode];
+    misses.push(...of.misses.map((miss) => `${miss}\n${journalText(events)}`));
+  }
+  return { compared, misses };
+}
+
 const refusals: string[] = [];
-async function operator(lab: Lab, down: Downstream, status: string, runId = 'r' as RunId): Promise<void> {
+/** What a person does next; `rewinds`: perhaps goes back instead of on where the run has stopped. */
+async function operator(
+  lab: Lab,
+  down: Downstream,
+  status: string,
+  runId = 'r' as RunId,
+  rewinds = false,
+): Promise<void> {
   if (status === 'none') return;
   const run = await lab.deps.store.run(runId);
   if (run === undefined) return;
@@ -147,6 +170,7 @@ async function operator(lab: Lab, down: Downstream, status: string, runId = 'r' 
     status === 'failed' ||
     (status === 'waiting' && !Object.values(run.state.questions).some((q) => q.status === 'open'))
   ) {
+    if (rewinds && lab.clock.random() < 0.4 && (await rewind(lab)) !== undefined) return;
     await lab.order(runId, 'resume').catch((error: unknown) => {
       refusals.push(String(error).slice(0, 3000));
       if (!/held|nothing-to-do|not-possible|needs-decision/.test(String(error))) throw error;
@@ -224,42 +248,91 @@ async function checkReplay(lab: Lab, down: Downstream, agent: Agent, bad: string
 
 /** A fork from any checkpoint sends nothing that its lineage has sent, whatever it asks for beyond that point. */
 async function checkFork(lab: Lab, down: Downstream, agent: Agent, bad: string[]): Promise<void> {
-  const checkpoints = await lab.deps.store.checkpoints('r' as RunId);
-  const from = checkpoints[lab.clock.int(0, checkpoints.length - 1)];
+  const from = await somePoint(lab);
   if (from === undefined) return;
+  await carryOut(lab, down, agent, `fork at ${from.seq}`, () => lab.order('r', 'fork', from.id), bad);
+}
+
+/** A rewind to any checkpoint, perhaps broken and followed by another one, sends nothing that it keeps. */
+async function checkRewind(lab: Lab, down: Downstream, agent: Agent, bad: string[]): Promise<void> {
+  await carryOut(lab, down, agent, 'rewind', () => rewind(lab), bad, true);
+}
+
+async function somePoint(lab: Lab) {
+  const checkpoints = await lab.deps.store.checkpoints('r' as RunId);
+  return checkpoints[lab.clock.int(0, checkpoints.length - 1)];
+}
+
+/** Back to some checkpoint, with every confirmed effect kept; `undefined` where that checkpoint cannot be gone to now. */
+async function rewind(lab: Lab): Promise<RunId | undefined> {
+  const runId = 'r' as RunId;
+  const from = (await somePoint(lab))?.id ?? 'start';
+  const ask = { mode: 'rewind', from, edits: [], decisions: {} } as const;
+  const { plan } = must(await makePlan(lab.deps, { runId, ...ask, options: {} }));
+  const keep = plan.leftBehind.effects.flatMap(({ fate, stepKey }) =>
+    fate === 'needs-keep' ? [stepKey] : [],
+  );
+  if (plan.obstacles.some(({ kind }) => kind !== 'needs-keep')) return undefined;
+  return lab.order('r', 'rewind', from, { options: { keep } });
+}
+
+/** An order that is given after the run's end, carried out to its own end or rest by workers of which one may be dropped. */
+async function carryOut(
+  lab: Lab,
+  down: Downstream,
+  agent: Agent,
+  name: string,
+  order: () => Promise<RunId | undefined>,
+  bad: string[],
+  rewinds = false,
+): Promise<void> {
   const warned = lab.warnings.length;
-  const worker = await lab.worker([agent]);
-  const id = await lab.order('r', 'fork', from.id);
+  const workers: AgentWorker[] = [];
+  const fresh = async (dropAt: number) => {
+    let here = 0;
+    const onPoint = (_point: string, self: AgentWorker) => {
+      if (++here !== dropAt) return;
+      self.kill();
+      lab.clock.after(5, () => void fresh(0));
+    };
+    workers.push(await lab.worker([agent], { onPoint }));
+  };
+  await fresh(lab.clock.int(0, 25));
+  const id = (await order()) ?? ('r' as RunId);
   let end = '';
   let looks = 0;
   const look = async () => {
     const status = await lab.status(id);
-    const events = await lab.events(id);
-    const waiting = events.findLast((event) => event.kind === 'run.waiting');
     // Beyond the point other answers may ask for a confirmed effect with other arguments: that is for a person.
-    const rests = status === 'waiting' && waiting?.on.some((on) => on.for === 'conflict') === true;
+    const rests = !['running', 'queued'].includes(status) && (await conflicts(lab, id));
     if (status === 'completed' || rests || looks++ > 1_000) end = status;
     else {
-      await operator(lab, down, status, id);
+      await operator(lab, down, status, id, rewinds);
       lab.clock.after(60, () => void look());
     }
   };
   lab.clock.after(1, () => void look());
   await lab.clock.run(() => end !== '');
-  worker.kill();
+  for (const worker of workers) worker.kill();
   const events = await lab.events(id);
-  const show = () => `fork at ${from.seq}\n${journalText(events)}`;
-  if (end !== 'completed' && end !== 'waiting') bad.push(`the fork ended ${end}\n${show()}`);
-  if (events.some((event) => event.kind === 'divergence.found')) bad.push(`the fork diverged\n${show()}`);
+  const show = () => `${name}\n${journalText(events)}`;
+  if (end !== 'completed' && !(await conflicts(lab, id))) bad.push(`it ended ${end}: ${show()}`);
+  if (events.some((event) => event.kind === 'divergence.found')) bad.push(`it diverged: ${show()}`);
   const sent = new Set<string>();
   for (const { key } of down.executed) {
-    if (sent.has(key)) bad.push(`the fork sent ${key} again\n${show()}`);
+    if (sent.has(key)) bad.push(`it sent ${key} again: ${show()}`);
     sent.add(key);
   }
+  bad.push(...down.violations);
   const odd = lab.warnings
     .slice(warned)
     .filter((text) => !text.includes('depends on which answer came first'));
-  if (odd.length > 0) bad.push(`the fork warned: ${odd[0]}\n${show()}`);
+  if (odd.length > 0) bad.push(`it warned: ${odd[0]}: ${show()}`);
+}
+
+async function conflicts(lab: Lab, id: RunId): Promise<boolean> {
+  const state = (await lab.deps.store.run(id))?.state;
+  return Object.values({ ...state?.open, ...state?.stopped }).some(({ waitsFor }) => waitsFor === 'conflict');
 }
 
 const journalText = (events: readonly RunEvent[]): string =>

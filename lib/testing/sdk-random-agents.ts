@@ -8,7 +8,7 @@ import type { SimClock } from './sdk-sim';
 
 /* Random agents: trees of calls, drawn by fast-check, and the world that they act on. */
 
-interface Node {
+export interface Node {
   readonly t: string;
   readonly n?: string;
   readonly body?: readonly Node[];
@@ -23,8 +23,17 @@ export interface AgentSpec {
 const short = (text: string) => hash(text).slice(0, 8);
 const odd = (value: string) => hash(value).charCodeAt(0) % 2 === 1;
 
+/** What a random agent acts on. */
+export interface World {
+  /** What was done under a key. */
+  truth(key: string): { readonly result: string } | undefined;
+  send(effect: 'external' | 'idempotent', key: string, args: string): Promise<string>;
+  /** `what`: the tool or model that is asked, and what for. */
+  read(what: string): Promise<string>;
+}
+
 /** The outside: `external` executes at every arrival, so a second send shows; `idempotent` once for each key. */
-export class Downstream {
+export class Downstream implements World {
   readonly executed: {
     readonly key: string;
     readonly args: string;
@@ -164,7 +173,7 @@ const branch = (body: readonly Node[], v: string) => async (c: Context) => {
   return at.v;
 };
 
-export function randomAgent(spec: AgentSpec, down: Downstream, autoVerify: boolean): Agent {
+export function randomAgent(spec: AgentSpec, down: World, autoVerify: boolean): Agent {
   const effect = (kind: 'external' | 'idempotent'): Tool =>
     tool({
       effect: kind,
@@ -180,14 +189,15 @@ export function randomAgent(spec: AgentSpec, down: Downstream, autoVerify: boole
           : { outcome: 'happened' as const, result: row.result };
       },
     });
-  const reads = tool({ effect: 'read', timeoutMs: 500, retries: 2, run: () => down.read() });
+  const reads = (name: string): Tool =>
+    tool({ effect: 'read', timeoutMs: 500, retries: 2, run: (args: string) => down.read(`${name} ${args}`) });
   const tools = {
     pay: effect('external'),
     mail: effect('external'),
     put: effect('idempotent'),
-    get: reads,
-    look: reads,
-    limit: reads,
+    get: reads('get'),
+    look: reads('look'),
+    limit: reads('limit'),
   };
   const names = spec.states.map((_, i) => `s${i}`);
   const states = Object.fromEntries(
@@ -217,7 +227,11 @@ export function randomAgent(spec: AgentSpec, down: Downstream, autoVerify: boole
       llm: {
         model: 'm',
         retries: 2,
-        client: { complete: async () => ({ message: { role: 'assistant', content: await down.read() } }) },
+        client: {
+          complete: async (request) => ({
+            message: { role: 'assistant', content: await down.read(`llm ${JSON.stringify(request)}`) },
+          }),
+        },
       },
     },
     autoVerify,

@@ -97,7 +97,6 @@ export function storeContract(
         source: 'langgraph',
         epoch: epoch(3),
         lastBatch: 2,
-        unsettled: 1,
         updatedAt: epochMs(2_000),
         lease: {
           leaseId: leaseId('lease_1'),
@@ -871,6 +870,21 @@ export function storeContract(
       expect(await store.events(runId('none'), { limit: 5 })).toEqual([]);
     });
 
+    it('gives the events at the seqs that it is asked for, in order, as many as there are', async () => {
+      await append(store, 'run_a', { bodies: Array.from({ length: 1_200 }, () => queued) });
+      await append(store, 'run_b', { bodies: [queued] });
+      const at = async (id: string, ...seqs: number[]) =>
+        (await store.eventsAt(runId(id), seqs.map(seq))).map((event) => [event.runId, event.seq]);
+      expect(await at('run_a', 7, 3, 5_000, 3)).toEqual([
+        ['run_a', 3],
+        ['run_a', 7],
+      ]);
+      expect(await at('run_a', ...Array.from({ length: 1_200 }, (_, i) => i + 1))).toHaveLength(1_200);
+      expect(await at('run_b', 7)).toEqual([]);
+      expect(await at('run_b')).toEqual([]);
+      expect(await at('nobody', 1)).toEqual([]);
+    });
+
     it('gives only the intents among the steps that started, where those are asked for', async () => {
       const intent = effectRecord(runId('run_a'), stepKey('k')).intent;
       const bodies = [stepStarted('plan#1/a#1'), stepStarted('plan#1/b#1', intent), queued];
@@ -946,12 +960,14 @@ export function storeContract(
         created?: number;
         updated?: number;
         failure?: string;
+        home?: RunRecord['home'];
       },
     ) => {
       const base = newRunRecord(id);
       await append(store, id, {
         bodies: [queued],
         run: {
+          home: over.home ?? 'here',
           createdAt: epochMs(over.created ?? 1_000),
           updatedAt: epochMs(over.updated ?? 1_000),
           state: {
@@ -1114,12 +1130,13 @@ export function storeContract(
       expect(await ids({ status: ['running'] })).toEqual(['run_live', 'run_lapsed', 'run_copy', 'run_free']);
     });
 
-    it('finds the runs that the judge looks at, oldest change first: running ones, and waiting ones with a lease', async () => {
+    it('finds the runs that the judge looks at, oldest change first: running ones, and waiting ones with a lease, no copies', async () => {
       await make('run_A', { status: 'running', updated: 30 });
       await make('run_B', { status: 'running', updated: 20 });
       await make('run_C', { status: 'waiting', updated: 10 });
       await make('run_D', { status: 'queued', updated: 5 });
       await make('run_E', { status: 'failed', updated: 1 });
+      await make('run_F', { status: 'running', updated: 2, home: 'mirror' });
       expect((await store.heldRuns()).map((run) => run.runId)).toEqual(['run_B', 'run_A']);
     });
 

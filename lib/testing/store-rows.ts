@@ -34,7 +34,6 @@ export const newRunRecord = (id: string, over: Partial<RunRecord> = {}): RunReco
   epoch: epoch(1),
   lastBatch: 0,
   state: runningState('refund-desk'),
-  unsettled: 0,
   ledgerVersion: 0,
   ...over,
 });

@@ -1,6 +1,7 @@
 import type { RunId, Sha256 } from '@/lib/core/events/ids';
 import type { NewEvent } from '@/lib/core/events/run-event';
 import { liveLease } from '@/lib/core/journal/lease';
+import { questionsInForce } from '@/lib/core/projections/questions';
 import type { QuestionRecord } from '@/lib/core/projections/records';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import { acceptance, type CommandAnswer, type CommandOf, type CommandProblem } from './command';
@@ -77,8 +78,10 @@ async function whyNotOpen(
   runId: RunId,
   command: CommandOf<'answer'>,
 ): Promise<CommandProblem> {
-  const questions = await deps.store.questions(runId);
-  const question = questions.find(({ questionId }) => questionId === command.questionId);
+  const [run, questions] = await Promise.all([deps.store.run(runId), deps.store.questions(runId)]);
+  const rows = questions.filter(({ questionId }) => questionId === command.questionId);
+  const [inForce] = run === undefined ? [] : questionsInForce(rows, run.state);
+  const question = inForce ?? rows.toSorted((a, b) => b.line - a.line)[0];
   if (question === undefined)
     return { kind: 'not-found', detail: `Run ${runId} has no question ${command.questionId}.` };
   if (question.status === 'answered') {

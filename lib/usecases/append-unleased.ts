@@ -2,7 +2,7 @@ import type { RunId, Seq } from '@/lib/core/events/ids';
 import type { Payload } from '@/lib/core/events/payload';
 import { payloadRefsOf } from '@/lib/core/events/payload-refs';
 import type { EventKind, NewEvent } from '@/lib/core/events/run-event';
-import { type AppendAnswer, startedIn } from '@/lib/core/journal/append-batch';
+import { type AppendAnswer, startedIn, workerKinds } from '@/lib/core/journal/append-batch';
 import { extend } from '@/lib/core/journal/extend';
 import { effectKeysOf } from '@/lib/core/projections/ledger';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
@@ -63,15 +63,40 @@ export async function appendUnleased(
   });
 }
 
-/** Orders and rewinds have effects beyond their event; a writer that only records has nothing to order. */
+/** What the console alone appends has effects beyond its event, and comes with an order or an upload. */
 function refusalOf(events: readonly NewEvent[]): AppendUnleasedProblem | undefined {
-  const index = events.findIndex(({ kind }) => kind === 'run.rewound' || kind === 'command.accepted');
+  const index = events.findIndex((event) => !isWriters(event));
   const event = events[index];
   if (event === undefined) return undefined;
   return {
     kind: 'refused-event',
     index,
     event: event.kind,
-    sentence: `${event.kind} comes with an order or an upload.`,
+    sentence: sentenceOf(event),
   };
+}
+
+/** Whether a worker does it: who has no lease says no more than its holder would, and orders are none of its business. */
+function isWriters(event: NewEvent): boolean {
+  switch (event.kind) {
+    case 'run.interrupted':
+      return event.cause === 'recorded';
+    case 'effect.verified':
+      return event.source === 'probe';
+    case 'command.ended':
+      return false;
+    default:
+      return workerKinds.has(event.kind);
+  }
+}
+
+function sentenceOf(event: NewEvent): string {
+  switch (event.kind) {
+    case 'run.interrupted':
+      return 'A writer without a lease says that the recording ends; what became of a lease or an order is the console’s to say.';
+    case 'effect.verified':
+      return 'A writer without a lease says what a probe found; the late word of a fenced worker comes as evidence.';
+    default:
+      return `${event.kind} is the console’s to append: it comes with an order or an upload.`;
+  }
 }

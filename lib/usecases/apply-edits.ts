@@ -42,7 +42,8 @@ export async function applyEdits(
           ? state.variables[name]
           : undefined;
     const before = kind === 'input' ? input : values.get(name);
-    const base = before ?? (deeper.length === 0 ? null : await jsonAt(deps, recorded));
+    // An edit may have made it `null`, which leads nowhere.
+    const base = before !== undefined ? before : deeper.length === 0 ? null : await jsonAt(deps, recorded);
     const after = base === undefined ? undefined : setAtPointer(base, deeper, edit.value);
     if (after === undefined) return refusedEdit(edit, 'The path leads through something that is not there.');
     if (kind === 'input') input = after;

@@ -49,38 +49,55 @@ it('a probe that was asked for before the console started is given out, of a run
   await database.remove();
 });
 
+/** A worker that waits at `other` is given the probe and the order that a person gives at `api`, as soon as that is done. */
+async function ordersWake(api: ApiClient, other: TestConsole): Promise<void> {
+  const far = new ApiClient(other.url);
+  const worker = await inDoubt(api);
+  const probe = await waits(other, far, () => verify(api, worker));
+  expect(probe).toMatchObject({ status: 200, body: { runId: worker.runId, reason: 'verify' } });
+  const prober = TestWorker.of(far, probe.body, 'w2');
+  const intent = (await api.get(`${worker.path}/effects`)).body.items[0];
+  await prober.write(
+    {
+      kind: 'effect.verified',
+      stepKey: REFUND,
+      intentSeq: intent.intentSeq,
+      outcome: 'happened',
+      result: prober.value({ id: 're_1' }),
+      source: 'probe',
+    },
+    { kind: 'command.ended', commandId: probe.body.command.commandId, outcome: 'done' },
+  );
+  const order = async () => {
+    const plan = await api.plan(worker.runId, { mode: 'resume' });
+    const given = { mode: 'resume', planDigest: plan.body.digest };
+    expect((await api.command(worker.runId, given)).status).toBe(202);
+  };
+  await prober.release('done');
+  const resumed = await waits(other, far, order);
+  expect(resumed).toMatchObject({ status: 200, body: { runId: worker.runId, reason: 'resume' } });
+}
+
+it('a worker that waits hears at once of an order, a probe and a hand-over: no look by the clock is needed', async () => {
+  const database = sqliteDatabase();
+  const only = await startTestConsole({ databaseUrl: database.url, leaseMs: LEASE_MS });
+  const api = new ApiClient(only.url);
+  await ordersWake(api, only);
+  const worker = await TestWorker.create(api);
+  await worker.write(worker.enter('plan'));
+  const handed = await waits(only, api, () => worker.release('hand-over'));
+  expect(handed).toMatchObject({ status: 200, body: { runId: worker.runId, reason: 'hand-over' } });
+  await only.close();
+  await database.remove();
+}, 60_000);
+
 describeOnPostgres('two consoles', (url) => {
   it('wake a worker that waits at the other one, for an order as for a probe: no look by the clock is needed', async () => {
     const [one, other] = await Promise.all(
       [1, 2].map(() => startTestConsole({ databaseUrl: url(), leaseMs: LEASE_MS })),
     );
     if (one === undefined || other === undefined) throw new Error('two consoles');
-    const [api, far] = [new ApiClient(one.url), new ApiClient(other.url)];
-    for (let round = 0; round < 3; round++) {
-      const worker = await inDoubt(api);
-      const probe = await waits(other, far, () => verify(api, worker));
-      expect(probe).toMatchObject({ status: 200, body: { runId: worker.runId, reason: 'verify' } });
-      const prober = TestWorker.of(far, probe.body, 'w2');
-      const intent = (await api.get(`${worker.path}/effects`)).body.items[0];
-      await prober.write(
-        {
-          kind: 'effect.verified',
-          stepKey: REFUND,
-          intentSeq: intent.intentSeq,
-          outcome: 'happened',
-          result: prober.value({ id: 're_1' }),
-          source: 'probe',
-        },
-        { kind: 'command.ended', commandId: probe.body.command.commandId, outcome: 'done' },
-      );
-      await prober.release('done');
-      const resumed = await waits(other, far, async () => {
-        const plan = await api.plan(worker.runId, { mode: 'resume' });
-        const order = { mode: 'resume', planDigest: plan.body.digest };
-        expect((await api.command(worker.runId, order)).status).toBe(202);
-      });
-      expect(resumed).toMatchObject({ status: 200, body: { runId: worker.runId, reason: 'resume' } });
-    }
+    for (let round = 0; round < 3; round++) await ordersWake(new ApiClient(one.url), other);
     await Promise.all([one.close(), other.close()]);
   }, 60_000);
 });

@@ -1,8 +1,16 @@
-import type { CommandId, EpochMs, RunId, Seq, Sha256, StepKey } from '@/lib/core/events/ids';
+import type { CommandId, EpochMs, RunId, Sha256, StepKey } from '@/lib/core/events/ids';
 import type { Payload } from '@/lib/core/events/payload';
 import type { Decision, NewEvent } from '@/lib/core/events/run-event';
 import { liveLease } from '@/lib/core/journal/lease';
-import { generationsOf, isInDoubt, isResultUnknown } from '@/lib/core/projections/ledger';
+import {
+  callsIn,
+  decidedOn,
+  doubtsOf,
+  isInDoubt,
+  isResultUnknown,
+  type Ledger,
+  ledgerOf,
+} from '@/lib/core/projections/ledger';
 import type { EffectRecord, RunRecord } from '@/lib/core/projections/records';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import { closeEpoch } from './close-epoch';
@@ -44,11 +52,12 @@ async function ownerOf(
   run: RunRecord,
   decisions: Readonly<Record<string, Decision>>,
 ): Promise<Result<RunId, CommandProblem>> {
-  const effects = await deps.store.effects(run.root);
+  const ledger = ledgerOf(await deps.store.effects(run.root));
   const lineage = new Map((await deps.store.lineage(run.root)).map((member) => [member.runId, member]));
   const owners = new Map<RunId, StepKey[]>();
-  for (const key of Object.keys(decisions) as StepKey[]) {
-    const effect = generationsOf(effects, key).at(-1);
+  for (const [stepKey, { intentSeq }] of Object.entries(decisions)) {
+    const key = stepKey as StepKey;
+    const effect = decidedOn(ledger, run.runId, key, intentSeq) ?? ledger.get(key)?.at(-1);
     if (effect === undefined)
       return fail({ kind: 'not-in-doubt', stepKey: key, detail: `No effect is recorded for ${key}.` });
     const owner = lineage.get(effect.runId)?.home === 'here' ? effect.runId : run.runId;
@@ -86,13 +95,15 @@ async function decideIn(
       const found = orderedRun(context, owner);
       if (!found.ok) return found;
       const run = found.value;
+      const ledger = ledgerOf(context.effects);
       let closes = false;
       for (const [stepKey, decision] of Object.entries(decisions)) {
-        const effect = generationsOf(context.effects, stepKey as StepKey).at(-1);
-        const refusal = refusalOf(effect, stepKey, decision, context.now);
+        const key = stepKey as StepKey;
+        const effect = decidedOn(ledger, owner, key, decision.intentSeq);
+        if (effect === undefined) return fail(noSuchIntent(ledger.get(key)?.at(-1), stepKey, decision));
+        const refusal = refusalOf(effect, decision, context.now);
         if (refusal !== undefined) return fail(refusal);
-        if (effect?.status !== 'confirmed' && effect !== undefined && mayStillReport(run, effect))
-          closes = true;
+        if (effect.status !== 'confirmed' && mayStillReport(run, effect, ledger)) closes = true;
       }
       const events: readonly NewEvent[] = [
         acceptance(command, deps.actor),
@@ -100,7 +111,7 @@ async function decideIn(
           decided(command, stepKey, decision, deps.actor),
         ),
         { kind: 'command.ended', commandId, outcome: 'done' },
-        ...needlessVerifies(run, decisions, context.now, deps.judgedFrom),
+        ...needlessVerifies(run, decisions, ledger, context.now, deps.judgedFrom),
       ];
       // What its worker did not report may still be under way: its epoch ends here, so that it can report nothing else.
       return ok({ base: closes ? closeEpoch(run) : run, events, payloads });
@@ -128,16 +139,26 @@ const decided = (
   commandId: command.commandId,
 });
 
-/** Nobody needs to ask any more what a person has said; a probe that is under way goes on. */
+/**
+ * Nobody needs to ask any more what a person has said; a probe that is under way goes on, and so does one for another
+ * attempt in doubt.
+ */
 function needlessVerifies(
   run: RunRecord,
   decisions: Readonly<Record<string, Decision>>,
+  ledger: Ledger,
   now: EpochMs,
   judgedFrom: EpochMs,
 ): readonly NewEvent[] {
   if (liveLease(run, now, judgedFrom)?.mode === 'verify') return [];
+  const isSaid = (stepKey: StepKey): boolean => {
+    const decision = Object.hasOwn(decisions, stepKey) ? decisions[stepKey] : undefined;
+    if (decision === undefined || decision.outcome === 'hold') return false;
+    const doubts = doubtsOf(run.runId, ledger.get(stepKey) ?? [], now);
+    return doubts.every(({ intentSeq }) => intentSeq === decision.intentSeq);
+  };
   return run.state.verifies
-    .filter(({ stepKey }) => Object.hasOwn(decisions, stepKey) && decisions[stepKey]?.outcome !== 'hold')
+    .filter(({ stepKey }) => isSaid(stepKey))
     .map(({ commandId }) => ({
       kind: 'command.ended',
       commandId: commandId as CommandId,
@@ -150,26 +171,23 @@ const needsResult =
   'A decision that it happened needs the call’s result, which the agent’s code will be given.';
 const later = 'Keeping, compensating and running in addition come with a later release.';
 
-function refusalOf(
-  effect: EffectRecord | undefined,
-  stepKey: string,
-  decision: Decision,
-  now: EpochMs,
-): CommandProblem | undefined {
-  if (effect === undefined)
+function noSuchIntent(newest: EffectRecord | undefined, stepKey: string, decision: Decision): CommandProblem {
+  if (newest === undefined)
     return { kind: 'not-in-doubt', stepKey, detail: `No effect is recorded for ${stepKey}.` };
-  if (effect.intentSeq !== decision.intentSeq) {
-    const intentSeq: Seq = effect.intentSeq;
-    return {
-      kind: 'intent-changed',
-      stepKey,
-      intentSeq,
-      detail:
-        decision.intentSeq < effect.intentSeq
-          ? `${stepKey} was sent again since, at seq ${intentSeq}; the decision is for the attempt at seq ${decision.intentSeq}.`
-          : `${stepKey} has no attempt at seq ${decision.intentSeq}; its newest is at seq ${intentSeq}.`,
-    };
-  }
+  const { intentSeq } = newest;
+  return {
+    kind: 'intent-changed',
+    stepKey,
+    intentSeq,
+    detail:
+      decision.intentSeq < intentSeq
+        ? `${stepKey} was sent again since, at seq ${intentSeq}; the decision is for the attempt at seq ${decision.intentSeq}.`
+        : `${stepKey} has no attempt at seq ${decision.intentSeq}; its newest is at seq ${intentSeq}.`,
+  };
+}
+
+function refusalOf(effect: EffectRecord, decision: Decision, now: EpochMs): CommandProblem | undefined {
+  const { stepKey } = effect;
   // That it happened may be known without what it answered: that much a person can still say.
   const asksResult = isResultUnknown(effect) && decision.outcome === 'happened';
   if (!isInDoubt(effect, now) && !asksResult) {
@@ -183,12 +201,18 @@ function refusalOf(
   return known ? undefined : { kind: 'not-possible', detail: later };
 }
 
-/** The call is the lease holder's own, and its worker has not said how it ended. A probe's holder made no call. */
-const mayStillReport = (run: RunRecord, effect: EffectRecord): boolean =>
+/**
+ * The call is the lease holder's own newest, and its worker has not said how it ended. A probe's holder made no call, and
+ * who sent the step again has nothing more to say of the attempt before.
+ */
+const mayStillReport = (run: RunRecord, effect: EffectRecord, ledger: Ledger): boolean =>
   run.lease !== undefined &&
   run.lease.mode !== 'verify' &&
   effect.runId === run.runId &&
   effect.epoch === run.lease.epoch &&
+  !(ledger.get(effect.stepKey) ?? [])
+    .flatMap(callsIn)
+    .some((call) => call.runId === run.runId && call.intentSeq > effect.intentSeq) &&
   !reportedByWorker(run, effect.stepKey);
 
 /** The worker itself appended `step.failed` for the attempt, so nothing of it is under way. */

@@ -3,10 +3,10 @@ import { doubtsOf } from '@/lib/core/projections/ledger';
 import type { EffectRecord, RunRecord } from '@/lib/core/projections/records';
 import type { UsecaseDeps } from './deps';
 
-/** The run's effects in doubt at `now`. The ledger is read only where it has something unsettled. */
+/** The run's effects in doubt at `now`. */
 export const doubtsIn = async (
   deps: Pick<UsecaseDeps, 'store'>,
   run: RunRecord,
   now: EpochMs,
 ): Promise<readonly EffectRecord[]> =>
-  run.unsettled === 0 ? [] : doubtsOf(run.runId, await deps.store.unsettledEffects([run.runId]), now);
+  doubtsOf(run.runId, await deps.store.unsettledEffects([run.runId]), now);

@@ -3,13 +3,14 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { epoch, epochMs, type RunId, runId, type StepKey, seq, sha256, stepKey } from '@/lib/core/events/ids';
 import type { Hash, Payload, PayloadRef } from '@/lib/core/events/payload';
+import { payloadRefsOf } from '@/lib/core/events/payload-refs';
 import type { EventBody, RunEvent } from '@/lib/core/events/run-event';
 import { decodeValue, digestOf, encodeValue } from '@/lib/core/events/value-codec';
 import { type Draft, extend } from '@/lib/core/journal/extend';
 import { newRun } from '@/lib/core/journal/new-run';
 import { machineDigestOf } from '@/lib/core/machine/drift';
 import type { Machine } from '@/lib/core/machine/machine';
-import { foldRun } from '@/lib/core/projections/run-state';
+import { emptyState, foldRun } from '@/lib/core/projections/run-state';
 import { assertDefined } from '@/lib/core/shared/assert';
 import { importers } from '@/lib/ingest/registry';
 import { exportPieces } from '@/lib/server/present/export-file';
@@ -17,11 +18,15 @@ import { openStore } from '@/lib/stores/prisma/open-store';
 import { describeOnPostgres, sqliteDatabase, type TestDatabase } from '@/lib/testing/databases';
 import { mutations } from '@/lib/testing/importer-contract';
 import { memoryStore } from '@/lib/testing/memory-store';
+import { arbitraryForks, driveForks, payloadOf, type TestLineage } from '@/lib/testing/random-journal';
 import { exportRun } from './export-run';
 import { importTraces } from './import-traces';
 import type { Store } from './ports';
+import { stateAt } from './state-at';
 
 const hash: Hash = (content) => sha256(createHash('sha256').update(content).digest('hex'));
+const moreJournals = Number(process.env['EXPORT_JOURNALS'] ?? 0);
+const seed = Number(process.env['EXPORT_SEED'] ?? 1);
 const depsOf = (store: Store) => ({ store, hash, importers, judgedFrom: epochMs(0), maxImportDepth: 256 });
 
 const machine: Machine = {
@@ -321,7 +326,7 @@ async function everythingOf(store: Store, id: RunId) {
   return {
     events,
     state: run.state,
-    lineage: [run.root, run.parent, run.source, run.createdAt, run.headSeq, run.epoch, run.unsettled],
+    lineage: [run.root, run.parent, run.source, run.createdAt, run.headSeq, run.epoch],
     steps: await store.steps(id),
     checkpoints: await store.checkpoints(id),
     questions: await store.questions(id),
@@ -334,8 +339,8 @@ async function everythingOf(store: Store, id: RunId) {
   };
 }
 
-/** The suite against a store that receives; the sender is always another one. */
-function identitySuite(open: () => Promise<Store>): void {
+/** The suite against a store that receives, over so many random journals; the sender is always another one. */
+function identitySuite(open: () => Promise<Store>, journals: number): void {
   let here: Store;
   let there: Store;
   let folder: TestDatabase;
@@ -480,9 +485,81 @@ function identitySuite(open: () => Promise<Store>): void {
           expect((await exported(there, id)).equals(file)).toBe(true);
         },
       ),
-      { numRuns: 15 },
+      { numRuns: 15, seed },
     );
   });
+
+  it(
+    'export → upload is the identity for any journals: forks, rewinds, doubts, decisions, questions',
+    async () => {
+      let n = 0;
+      const seen = new Set<string>();
+      await fc.assert(
+        fc.asyncProperty(arbitraryForks(), fc.nat(), async (choices, pick) => {
+          n += 1;
+          const lineage = driveForks(choices, runId(`journal ${n}`));
+          const home = await homeOf(lineage);
+          for (const id of lineage.runs.keys()) {
+            const file = await exported(home, id);
+            expect(await upload(there, file)).toMatchObject({
+              ok: true,
+              value: { created: true, warnings: [], runs: [{ runId: id, format: 'rerail' }] },
+            });
+            expect((await exported(there, id)).equals(file)).toBe(true);
+          }
+          for (const [id, { run, events }] of lineage.runs) {
+            for (const { kind, inherited } of events)
+              seen.add(inherited === undefined ? kind : `${kind} inherited`);
+            const copy = await everythingOf(there, id);
+            expect(copy).toEqual(await everythingOf(home, id));
+            expect(copy.state).toEqual(foldRun(events));
+            const mirror = assertDefined(await there.run(id), 'the run is stored');
+            expect(mirror.home).toBe('mirror');
+            const at = seq(pick % (run.headSeq + 1));
+            expect((await stateAt({ store: there }, mirror, at)).state).toEqual(
+              foldRun(events.slice(0, at), emptyState(run.state.agent)),
+            );
+          }
+        }),
+        { numRuns: Math.max(journals, moreJournals), seed, endOnFailure: true },
+      );
+      for (const kind of [
+        'step.started inherited',
+        'run.rewound',
+        'effect.verified',
+        'effect.decided',
+        'question.answered',
+      ])
+        expect(seen, kind).toContain(kind);
+    },
+    30_000 + moreJournals * 2_000,
+  );
+}
+
+/** A store with a random lineage as its home has it. */
+async function homeOf(lineage: TestLineage): Promise<Store> {
+  const store = memoryStore();
+  for (const stored of lineage.runs.values()) {
+    const { run, events, checkpoints, snapshots } = stored;
+    const refs = events.flatMap(payloadRefsOf).map((ref) => [ref.sha256, payloadOf(ref)] as const);
+    const { lease: _lease, ...released } = run;
+    const change = {
+      run: released,
+      events,
+      payloads: [...new Map(refs).values()],
+      steps: [...stored.steps.values()],
+      effects: lineage.ledger().filter((row) => row.runId === run.runId),
+      questions: [...stored.questions.values()],
+      checkpoints,
+      snapshots,
+    };
+    await store.commit<undefined, never>({
+      runId: run.runId,
+      root: run.root,
+      decide: () => ({ ok: true, value: { value: undefined, change } }),
+    });
+  }
+  return store;
 }
 
 describe('export and upload, received by SQLite', () => {
@@ -490,12 +567,12 @@ describe('export and upload, received by SQLite', () => {
   identitySuite(() => {
     database = sqliteDatabase();
     return openStore({ url: database.url });
-  });
+  }, 10);
   afterAll(() => database.remove());
 });
 
 describeOnPostgres('export and upload, received by PostgreSQL', (url) =>
-  identitySuite(() => openStore({ url: url() })),
+  identitySuite(() => openStore({ url: url() }), 4),
 );
 
 describe('damaged exports', () => {
@@ -517,14 +594,49 @@ describe('damaged exports', () => {
     }
   });
 
-  it('are refused where a digest is right and the journal makes no sense', async () => {
+  it('whose digest is right and whose journal ends what never began are stored whole, and every such event is counted and named', async () => {
     const source = memoryStore();
     const id = runId('nonsense');
+    const lost = (n: number) => stepKey(`a#1/b#${n}`);
     const script = new Script();
-    script.add({ kind: 'step.completed', stepKey: stepKey('a#1/b#1'), attempt: 1, recorded: true });
-    script.add({ kind: 'state.left', key: 'a#1', state: 'a', visit: 1 });
+    for (let n = 1; n <= 7; n += 1)
+      script.add({ kind: 'step.completed', stepKey: lost(n), attempt: 1, recorded: true });
+    script.add({ kind: 'state.entered', key: 'b#1', state: 'b', visit: 1 });
+    script.step('b#1/search_orders#1', 1, 2);
+    script.add(
+      {
+        kind: 'step.failed',
+        stepKey: lost(1),
+        attempt: 1,
+        failure: 'error',
+        error: { type: 'Error', message: 'no' },
+        final: true,
+      },
+      { kind: 'state.left', key: 'a#1', state: 'a', visit: 1 },
+      { kind: 'question.expired', questionId: 'q' as never, stepKey: lost(1) },
+      { kind: 'state.left', key: 'b#1', state: 'b', visit: 1 },
+    );
     await script.write(source, id);
     const store = memoryStore();
-    expect(await upload(store, await exported(source, id))).toMatchObject({ ok: true });
+    const file = await exported(source, id);
+    const kept = 'kept in the journal, and nothing else is shown of it';
+    const path = `run ${id}`;
+    expect(await upload(store, file)).toMatchObject({
+      ok: true,
+      value: {
+        runs: [{ steps: 1 }],
+        warnings: [
+          {
+            path,
+            message: `step.completed of what never began: a#1/b#1 at seq 1, a#1/b#2 at seq 2, a#1/b#3 at seq 3, a#1/b#4 at seq 4, a#1/b#5 at seq 5 and 2 more; ${kept}`,
+          },
+          { path, message: `step.failed of what never began: a#1/b#1 at seq 11; ${kept}` },
+          { path, message: `state.left of what never began: a#1 at seq 12; ${kept}` },
+          { path, message: `question.expired of what never began: q at seq 13; ${kept}` },
+        ],
+      },
+    });
+    expect((await exported(store, id)).equals(file)).toBe(true);
+    expect((await store.steps(id)).map((step) => step.stepKey)).toEqual(['b#1/search_orders#1']);
   });
 });

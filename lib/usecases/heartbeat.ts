@@ -1,6 +1,7 @@
 import type { Epoch, EpochMs, LeaseId, Seq, WorkerId } from '@/lib/core/events/ids';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { extend } from '@/lib/core/journal/extend';
+import { revivalOf } from '@/lib/core/journal/lease';
 import type { RunRecord } from '@/lib/core/projections/records';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
@@ -47,8 +48,8 @@ export async function heartbeat(
           return ok({ value, change: onlyRow(renewed) });
         }
         if (effectKeys === undefined) return fail({ kind: 'needs-ledger' });
-        const revived = { kind: 'run.resumed', workerId: lease.workerId, revived: true } as const;
-        const change = extend(renewed, effects, [revived], { at: now, epoch: renewed.epoch, by: 'console' });
+        const revival = revivalOf(lease, state);
+        const change = extend(renewed, effects, [revival], { at: now, epoch: renewed.epoch, by: 'console' });
         return ok({
           value: { ...value, others: [...others, ...change.events] },
           change: { ...change, payloads: [] },

@@ -5,6 +5,7 @@ import type { EventOf, RunEvent } from '@/lib/core/events/run-event';
 import { type Draft, type Extension, extend } from '@/lib/core/journal/extend';
 import { newRun } from '@/lib/core/journal/new-run';
 import {
+  callsIn,
   decidedOn,
   effectKeysOf,
   isUnsettled,
@@ -27,7 +28,7 @@ import { assertDefined } from '@/lib/core/shared/assert';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
 import { stateDigest } from './export-run';
-import { draftOf, type Joined, type JoinProblem, joinImport, placed } from './join-import';
+import { type Joined, type JoinProblem, joinImport, placed } from './join-import';
 import { pace, slices } from './pace';
 import type {
   Change,
@@ -39,6 +40,7 @@ import type {
   SnapshotRecord,
 } from './ports';
 import { eventPages } from './state-at';
+import { unbegun } from './unbegun';
 
 export interface UploadedRun {
   readonly runId: RunId;
@@ -254,6 +256,7 @@ async function write(
     if (!change.ok) return change;
     changes.set(plan.run.runId, change.value);
     warnings.push(...withoutEffect(change.value.events, lineage));
+    warnings.push(...unbegun(plan.stored, change.value.events));
   }
   for (const [root, lineage] of lineages) {
     const last = growing.findLast((plan) => plan.run.root === root);
@@ -327,7 +330,7 @@ async function decidedBefore(
   { members, ledger, isOurs }: Lineage,
   changes: readonly Change[],
 ): Promise<readonly EffectRecord[]> {
-  if (![...ledger.values()].flat().some(isUnsettled)) return [];
+  if (![...ledger.values()].flat().flatMap(callsIn).some(isUnsettled)) return [];
   const decisions = changes.flatMap(({ events }) => decisionsIn(events));
   for (const { runId, headSeq, home } of members) {
     if (home === 'here') continue;
@@ -362,7 +365,7 @@ async function changeOf(
   const { fresh } = plan.joined;
   const parent = run.parent === undefined ? undefined : plans.get(run.parent.runId);
   const ready = (event: RunEvent): Draft =>
-    parent === undefined ? draftOf(event) : placed(draftOf(event), parent.run.runId, parent.joined.placeOf);
+    parent === undefined ? event : placed(event, parent.run.runId, parent.joined.placeOf);
   const base = plan.record ?? newMirror(run, plans);
   const turn = pace();
   let record: RunRecord = { ...base, epoch: run.epoch };

@@ -16,7 +16,7 @@ export type JoinProblem =
 
 /** How a file's run continues what is stored of it. */
 export interface Joined {
-  /** The file's events to be appended, in order; empty where everything is there. `draftOf` makes each one ready. */
+  /** The file's events to be appended, in order; empty where everything is there. Each is appended with the stamp that it has. */
   readonly fresh: readonly RunEvent[];
   /** Whether the store has more than the file. */
   readonly older: boolean;
@@ -171,13 +171,7 @@ function essence(event: RunEvent): string {
   return canonicalJson({ ...placeless, of: inherited?.runId } as unknown as Json);
 }
 
-/** An event as `extend` takes it, with the stamp that it has. */
-export function draftOf(event: RunEvent): Draft {
-  const { runId: _runId, seq: _seq, version: _version, ...draft } = event;
-  return draft;
-}
-
-/** The same with references into the parent's journal as it is stored. */
+/** The event with references into the parent's journal as it is stored. */
 export function placed(draft: Draft, parent: RunId, placeOf: Joined['placeOf']): Draft {
   const inherited = draft.inherited;
   const moved =

@@ -1,14 +1,14 @@
-import type { CommandId, RunId } from '@/lib/core/events/ids';
+import type { RunId } from '@/lib/core/events/ids';
 import type { NewEvent } from '@/lib/core/events/run-event';
 import { extend } from '@/lib/core/journal/extend';
 import { judge, lapsed } from '@/lib/core/journal/lease';
 import type { RunRecord } from '@/lib/core/projections/records';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
-import { closeEpoch } from './close-epoch';
+import { closeEpoch, fenceLapsed } from './close-epoch';
 import type { UsecaseDeps } from './deps';
 import type { WriteContext } from './ports';
 import { type NotFound, noRun } from './problems';
-import { cancelled } from './release-lease';
+import { cancelled, endOf } from './release-lease';
 
 /** Appends what a lapsed lease means to every run whose holder is gone. Returns how many there were. */
 export async function judgeLeases(deps: Pick<UsecaseDeps, 'store' | 'judgedFrom'>): Promise<number> {
@@ -51,8 +51,7 @@ async function recordLapse(
       if (run === undefined || run.epoch !== seen.epoch) return ok({ value: false, change: undefined });
       const events = lapseEvents(run, now, deps.judgedFrom);
       if (events.length === 0) return ok({ value: false, change: undefined });
-      // A cancelled run is nobody's: what its worker would still write is refused by epoch.
-      const base = run.state.pending?.mode === 'cancel' ? closeEpoch(run) : run;
+      const base = afterLapse(run, events);
       const change = extend(base, effects, events, { at: now, epoch: base.epoch, by: 'console' });
       return ok({ value: true, change: { ...change, payloads: [] } });
     },
@@ -71,22 +70,24 @@ export function lapseEvents(
 ): readonly NewEvent[] {
   const lapse = judge(run, now, judgedFrom);
   const { lease, state } = run;
-  const { pending, status } = state;
-  // A run that waits goes on waiting without a holder, but nobody is left to carry out its order.
+  const { pending, status, finished } = state;
+  // A run that rests or has ended stays so without a holder, but nobody is left to carry out its order.
   const isLeft =
     lapse !== undefined ||
-    (run.home === 'here' && status === 'waiting' && lease !== undefined && lapsed(lease, now, judgedFrom));
+    (run.home === 'here' && status !== 'queued' && lease !== undefined && lapsed(lease, now, judgedFrom));
+  if (!isLeft) return [];
   const first = lapse === undefined ? [] : [lapse];
-  if (!isLeft || pending === undefined || pending.mode === 'verify') return first;
-  return pending.mode === 'cancel'
+  return pending?.mode === 'cancel' && !finished
     ? [...first, ...cancelled(pending.commandId)]
-    : [
-        ...first,
-        {
-          kind: 'command.ended',
-          commandId: pending.commandId as CommandId,
-          outcome: 'withdrawn',
-          detail: 'Its worker was lost.',
-        },
-      ];
+    : [...first, ...endOf(state, 'Its worker was lost.')];
+}
+
+/** The run as its lapse leaves it. */
+function afterLapse(run: RunRecord, events: readonly NewEvent[]): RunRecord {
+  // A cancelled run is nobody's: what its worker would still write is refused by epoch.
+  if (run.state.pending?.mode === 'cancel') return closeEpoch(run);
+  // No revival takes up again what was withdrawn from a run that only waits: nothing of it is under way, and its holder,
+  // should it come back, would do what nobody wants any more.
+  const withdraws = events.some(({ kind }) => kind === 'command.ended');
+  return run.state.status === 'waiting' && withdraws ? fenceLapsed(run) : run;
 }

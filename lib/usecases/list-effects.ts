@@ -1,6 +1,7 @@
 import { type RunId, type Seq, seq } from '@/lib/core/events/ids';
 import type { EventKind, RunEvent } from '@/lib/core/events/run-event';
 import {
+  callsIn,
   effectStatusNow,
   isUnsettled,
   ledgerChanges,
@@ -79,18 +80,17 @@ async function completions(
   run: RunRecord,
   at: Seq,
 ): Promise<readonly RunEvent[]> {
-  const confirmed = (await deps.store.effects(run.root)).flatMap((row) =>
-    row.runId === run.runId &&
-    row.confirmedBy === 'outcome' &&
-    row.confirmedSeq !== undefined &&
-    row.confirmedSeq <= at
-      ? [row.confirmedSeq]
-      : [],
-  );
-  const found = await Promise.all(
-    confirmed.map((one) => deps.store.events(run.runId, { after: seq(one - 1), limit: 1 })),
-  );
-  return found.flat();
+  const confirmed = (await deps.store.effects(run.root))
+    .flatMap(callsIn)
+    .flatMap((row) =>
+      row.runId === run.runId &&
+      row.confirmedBy === 'outcome' &&
+      row.confirmedSeq !== undefined &&
+      row.confirmedSeq <= at
+        ? [row.confirmedSeq]
+        : [],
+    );
+  return deps.store.eventsAt(run.runId, confirmed);
 }
 
 const movesOpenEffects = (event: RunEvent): boolean =>

@@ -184,6 +184,27 @@ describe('edits of a fork', () => {
   });
 });
 
+describe('edits of one fork that build on each other', () => {
+  it('are refused where an earlier one took away what a later one leads through', async () => {
+    const worker = await TestWorker.create(api);
+    const recorded = {
+      kind: 'variables.patched',
+      key: 'plan#1/$set#1',
+      patch: [{ op: 'add', path: '/a', value: worker.value({ x: 1, b: 2 }) }],
+    };
+    await worker.write(recorded, worker.enter('plan'), boom);
+    await worker.release('done');
+    const edits = [
+      { path: '/variables/a', value: null },
+      { path: '/variables/a/b', value: 5 },
+    ];
+    expect(await api.plan(worker.runId, { mode: 'fork', from: 'latest', edits })).toMatchObject({
+      status: 422,
+      body: { type: 'urn:rerail:problem:edit-refused', path: '/variables/a/b' },
+    });
+  });
+});
+
 describe('what a rewind kept', () => {
   it('is listed in every later plan, and needs no second word to stay in force', async () => {
     const worker = await begun(checkpoint, checkpoint);

@@ -1,5 +1,6 @@
-import type { RunId, Sha256 } from '@/lib/core/events/ids';
+import type { EpochMs, RunId, Sha256, StepKey } from '@/lib/core/events/ids';
 import { generationsOf, isInDoubt } from '@/lib/core/projections/ledger';
+import type { EffectRecord } from '@/lib/core/projections/records';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import { acceptance, type CommandAnswer, type CommandOf, type CommandProblem } from './command';
 import type { UsecaseDeps } from './deps';
@@ -19,7 +20,7 @@ export async function orderVerify(
   const run = await judgedRun(deps, runId);
   if (!run.ok) return run;
   const { commandId, stepKey } = command;
-  const effect = generationsOf(await deps.store.effects(run.value.root), stepKey).at(-1);
+  const effect = askedOf(await deps.store.effects(run.value.root), stepKey, deps.store.clock.now());
   if (effect === undefined)
     return fail({ kind: 'not-possible', detail: `No effect is recorded for ${stepKey}.` });
   const owner = effect.runId;
@@ -37,29 +38,23 @@ export async function orderVerify(
     (context) => {
       const found = orderedRun(context, owner);
       if (!found.ok) return found;
-      const newest = generationsOf(context.effects, stepKey).at(-1);
-      if (newest !== undefined && newest.runId !== owner)
+      const now = askedOf(context.effects, stepKey, context.now);
+      // What the probe of another run's attempt finds would be written to the wrong journal.
+      if (now !== undefined && now.runId !== owner)
         return fail({
           kind: 'intent-changed',
           stepKey,
-          intentSeq: newest.intentSeq,
-          detail: `Run ${newest.runId} sent ${stepKey} again since; ask for that attempt.`,
+          intentSeq: now.intentSeq,
+          detail: `Run ${now.runId} sent ${stepKey} again since; ask for that attempt.`,
         });
-      if (newest === undefined || !isInDoubt(newest, context.now)) {
+      if (now === undefined || !isInDoubt(now, context.now)) {
         return fail({
           kind: 'not-in-doubt',
           stepKey,
-          detail: `Whether ${stepKey} happened is known: ${newest?.status ?? 'unknown'}.`,
+          detail: `Whether ${stepKey} happened is known: ${now?.status ?? 'unknown'}.`,
         });
       }
-      // Another run may have sent it again since; what its probe found would be written to the wrong journal.
-      if (newest.runId !== owner) {
-        return fail({
-          kind: 'not-possible',
-          detail: `Run ${newest.runId} has sent ${stepKey} since: ask again, it is verified there.`,
-        });
-      }
-      if (!newest.intent.verifiable) {
+      if (!now.intent.verifiable) {
         return fail({
           kind: 'not-possible',
           detail: `The tool of ${stepKey} has no probe: a person has to decide.`,
@@ -68,4 +63,10 @@ export async function orderVerify(
       return ok({ base: found.value, events: [{ ...acceptance(command, deps.actor), stepKey }] });
     },
   );
+}
+
+/** The effect that a probe for the step is about: the newest in doubt, an older generation's too; else the newest. */
+function askedOf(effects: readonly EffectRecord[], stepKey: StepKey, now: EpochMs): EffectRecord | undefined {
+  const rows = generationsOf(effects, stepKey);
+  return rows.findLast((row) => isInDoubt(row, now)) ?? rows.at(-1);
 }

@@ -232,7 +232,10 @@ export interface Bucket {
 export interface RunReader {
   run(id: RunId): Promise<RunRecord | undefined>;
   runs(ask: RunPageAsk): Promise<Page<RunRecord, RunCursor>>;
-  /** Runs stored as `running`, and `waiting` ones that still have a lease, oldest change first: whom the judge looks at. */
+  /**
+   * Runs at home here that are stored as `running`, and `waiting` ones that still have a lease, oldest change first:
+   * whom the judge looks at.
+   */
   heldRuns(): Promise<readonly RunRecord[]>;
   /**
    * Runs that wait for just these workers (`wantedBy`), those that have waited longest first. Reads the rows that it
@@ -246,6 +249,8 @@ export interface RunReader {
   /** Of each of these runs its newest children, at most `limit`; a run that has none is left out. */
   children(of: readonly RunId[], limit: number, judged: JudgedAt): Promise<ReadonlyMap<RunId, Children>>;
   events(id: RunId, range: EventRange): Promise<readonly RunEvent[]>;
+  /** Those of these seqs that the run has, ascending. */
+  eventsAt(id: RunId, at: readonly Seq[]): Promise<readonly RunEvent[]>;
   buckets(id: RunId, n: number): Promise<readonly Bucket[]>;
   /** Rows of every line; `core` tells which are in force. `after` pages by `startedSeq`. */
   steps(id: RunId, page?: { readonly after?: Seq; readonly limit?: number }): Promise<readonly StepRecord[]>;

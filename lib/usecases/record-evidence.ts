@@ -1,6 +1,6 @@
 import type { Epoch, RunId, Seq, StepKey } from '@/lib/core/events/ids';
 import type { Payload, PayloadRef } from '@/lib/core/events/payload';
-import type { NewEvent } from '@/lib/core/events/run-event';
+import type { NewEvent, RunEvent } from '@/lib/core/events/run-event';
 import { extend } from '@/lib/core/journal/extend';
 import type { Json } from '@/lib/core/shared/canonical-json';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
@@ -32,8 +32,6 @@ export type EvidenceProblem =
   | BadPayload
   | { readonly kind: 'no-such-intent'; readonly detail: string };
 
-const MOST_VERIFIED = 10_000;
-
 /**
  * A fenced worker's late outcome, kept as evidence whatever its epoch. It confirms an effect in doubt; what was
  * verified or decided meanwhile stands. The same evidence again adds nothing.
@@ -56,15 +54,17 @@ export async function recordEvidence(
     ask.result !== undefined && 'value' in ask.result ? jsonPayload(ask.result.value, deps.hash) : undefined;
   const ref = inline ?? (ask.result !== undefined && 'ref' in ask.result ? ask.result.ref : undefined);
   const evidence = evidenceOf(ask, intent.stepKey, ref);
-  if (await isKnown(deps, ask)) return ok({ headSeq: stored.headSeq });
   const payloads: readonly Payload[] = inline === undefined ? [] : [inline];
   return deps.store.commit<{ readonly headSeq: Seq }, EvidenceProblem>({
     runId: ask.runId,
     effectKeys: [intent.stepKey],
     payloads: ref === undefined || inline !== undefined ? [] : [ref],
+    othersAfter: ask.intentSeq,
     decide: (context) => {
-      const { run, now, effects, missingPayloads } = context;
+      const { run, now, effects, others, missingPayloads } = context;
       if (run === undefined) return fail(noRun(ask.runId));
+      if (others.some((event) => isSame(event, evidence)))
+        return ok({ value: { headSeq: run.headSeq }, change: undefined });
       if (missingPayloads.length > 0) return fail({ kind: 'unknown-payloads', payloads: missingPayloads });
       const bad = badReference(context);
       if (bad !== undefined) return fail(bad);
@@ -74,7 +74,9 @@ export async function recordEvidence(
   });
 }
 
-const evidenceOf = (ask: EvidenceAsk, stepKey: StepKey, result: PayloadRef | undefined): NewEvent => ({
+type Word = Extract<NewEvent, { readonly kind: 'effect.verified' }>;
+
+const evidenceOf = (ask: EvidenceAsk, stepKey: StepKey, result: PayloadRef | undefined): Word => ({
   kind: 'effect.verified',
   stepKey,
   intentSeq: ask.intentSeq,
@@ -84,17 +86,10 @@ const evidenceOf = (ask: EvidenceAsk, stepKey: StepKey, result: PayloadRef | und
   ...(ask.receipt !== undefined && { receipt: ask.receipt }),
 });
 
-async function isKnown(deps: Pick<UsecaseDeps, 'store'>, ask: EvidenceAsk): Promise<boolean> {
-  const verified = await deps.store.events(ask.runId, {
-    after: ask.intentSeq,
-    limit: MOST_VERIFIED,
-    kinds: ['effect.verified'],
-  });
-  return verified.some(
-    (event) =>
-      event.kind === 'effect.verified' &&
-      event.source === 'late-worker' &&
-      event.intentSeq === ask.intentSeq &&
-      event.outcome === ask.outcome,
-  );
-}
+const isSame = (event: RunEvent, word: Word): boolean =>
+  event.kind === 'effect.verified' &&
+  event.source === word.source &&
+  event.intentSeq === word.intentSeq &&
+  event.outcome === word.outcome &&
+  event.result?.sha256 === word.result?.sha256 &&
+  event.receipt === word.receipt;

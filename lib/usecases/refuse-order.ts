@@ -1,7 +1,7 @@
 import type { CommandId, EpochMs, Seq } from '@/lib/core/events/ids';
 import type { EventOf, NewEvent } from '@/lib/core/events/run-event';
 import { extend } from '@/lib/core/journal/extend';
-import { generationsOf, isInDoubt } from '@/lib/core/projections/ledger';
+import { isInDoubt } from '@/lib/core/projections/ledger';
 import type { EffectRecord, RunRecord, RunState } from '@/lib/core/projections/records';
 import { ok } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
@@ -27,7 +27,7 @@ export async function refuseOrder(
   { event, because, ledgerVersion }: Stale,
 ): Promise<void> {
   const what = event?.parent === undefined ? 'order' : event.mode;
-  const detail = `What the ${what} would do has changed since it was accepted (${because}). Nothing of it was begun; look at the plan again.`;
+  const detail = `What the ${what} would do has changed since it was accepted (${because}). ${whatStands(event, seen)}`;
   const before = event === undefined ? undefined : (await stateAt(deps, seen, (event.seq - 1) as Seq)).state;
   await deps.store.commit<undefined, never>({
     runId: seen.runId,
@@ -47,6 +47,19 @@ export async function refuseOrder(
       return ok({ value: undefined, change: { ...change, payloads: [] } });
     },
   });
+}
+
+/** What was written with the order stands: history is never taken back. */
+function whatStands(event: Stale['event'], { state }: RunRecord): string {
+  if (event === undefined) return 'No worker has begun it; look at the plan again.';
+  const rewind = state.rewinds.find(({ seq }) => seq > event.seq);
+  const stands = [
+    ...(event.decisions === undefined ? [] : ['what it decided stands']),
+    ...(rewind === undefined ? [] : [`the run was taken back to seq ${rewind.toSeq}`]),
+  ].join(', and ');
+  return stands === ''
+    ? 'Nothing of it was begun; look at the plan again.'
+    : `${stands[0]?.toUpperCase()}${stands.slice(1)}; nothing else of it was begun. Look at the plan again.`;
 }
 
 function standsAs(
@@ -110,10 +123,8 @@ function isStillWaitedFor(
   now: EpochMs,
 ): boolean {
   switch (on.for) {
-    case 'in-doubt': {
-      const effect = generationsOf(effects, on.stepKey).at(-1);
-      return effect !== undefined && isInDoubt(effect, now);
-    }
+    case 'in-doubt':
+      return effects.some((effect) => effect.stepKey === on.stepKey && isInDoubt(effect, now));
     case 'question':
       return Object.values(state.questions).some(
         (question) => question.stepKey === on.stepKey && question.status === 'open',

@@ -2,7 +2,8 @@ import type { CommandId, Epoch, LeaseId } from '@/lib/core/events/ids';
 import type { NewEvent } from '@/lib/core/events/run-event';
 import { extend } from '@/lib/core/journal/extend';
 import { waitsForAnswered } from '@/lib/core/journal/lease';
-import type { RunRecord, RunState } from '@/lib/core/projections/records';
+import { isUnsettled } from '@/lib/core/projections/ledger';
+import type { EffectRecord, RunRecord, RunState } from '@/lib/core/projections/records';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
 import { heldBy, type LeaseProblem, noLease, onlyRow } from './heartbeat';
@@ -12,7 +13,8 @@ export type ReleaseOutcome = 'done' | 'waiting' | 'paused' | 'hand-over';
 
 /**
  * The worker gives a run back. What the console has to append then: a hand-over queues the run for another worker;
- * a wait whose answer came before the lease was given back is queued at once; a pending cancel is carried out.
+ * a wait whose answer came before the lease was given back is queued at once; a pending cancel is carried out. An order
+ * that is open is handed over with the run, or ends here: nobody is left to carry it out.
  */
 export async function releaseLease(
   deps: Pick<UsecaseDeps, 'store' | 'engine'>,
@@ -27,7 +29,7 @@ export async function releaseLease(
       const held = heldBy(run, ask);
       if (!held.ok) return held;
       const { lease, ...free } = held.value.run;
-      const events = eventsOf(held.value.run, ask.outcome);
+      const events = eventsOf(held.value.run, ask.outcome, effects);
       if (events.length === 0) return ok({ value: { released: true }, change: onlyRow(free) });
       const change = extend(free, effects, events, { at: now, epoch: free.epoch, by: 'console' });
       return ok({ value: { released: true }, change: { ...change, payloads: [] } });
@@ -38,31 +40,60 @@ export async function releaseLease(
   return result;
 }
 
-function eventsOf(run: RunRecord, outcome: ReleaseOutcome): readonly NewEvent[] {
+function eventsOf(
+  run: RunRecord,
+  outcome: ReleaseOutcome,
+  effects: readonly EffectRecord[],
+): readonly NewEvent[] {
   const { state, lease } = run;
   if (lease?.mode === 'verify') return [];
-  const { pending } = state;
-  if (state.finished) return pending?.mode === 'pause' ? [tooLate(pending.commandId)] : [];
-  if (pending?.mode === 'cancel') return cancelled(pending.commandId);
+  const order = openOrder(state);
+  if (state.finished) return endOf(state);
+  if (order?.mode === 'cancel') return cancelled(order.commandId);
   switch (state.status) {
     case 'running':
-      return outcome === 'hand-over' && mayGoOn(run)
-        ? handedOver(pending)
-        : [stopsHere(run), ...late(pending)];
+      return outcome === 'hand-over' && mayGoOn(run, order, effects)
+        ? handedOver(order)
+        : [stopsHere(run), ...endOf(state)];
     case 'waiting':
       return waitsForAnswered(state)
-        ? [{ kind: 'run.queued', reason: 'answer' }, ...late(pending)]
-        : late(pending);
+        ? [{ kind: 'run.queued', reason: 'answer' }, ...endOf(state)]
+        : endOf(state);
     default:
-      return [];
+      return endOf(state);
   }
 }
 
+type Order = RunState['pending'];
+
+/** What the holder was given to carry out and has not; a question to a provider is anybody's. */
+const openOrder = ({ pending }: RunState): Order => (pending?.mode === 'verify' ? undefined : pending);
+
+/** The end of an order that nobody is left to carry out; a run that stands paused has carried out a pause. */
+export function endOf(state: RunState, detail = NOT_CARRIED_OUT): readonly NewEvent[] {
+  const order = openOrder(state);
+  if (order === undefined) return [];
+  const ended = { kind: 'command.ended', commandId: order.commandId as CommandId } as const;
+  return state.status === 'paused' && order.mode === 'pause'
+    ? [{ ...ended, outcome: 'done' }]
+    : [{ ...ended, outcome: 'withdrawn', detail }];
+}
+
+const NOT_CARRIED_OUT = 'The run stopped in another way before it was carried out.';
+
 /**
- * An effect that is still open may have left: its epoch ends here, so that it counts as in doubt. A replay goes on in
- * no other way than as the replay that was ordered.
+ * An effect that is still open may have left: its epoch ends here, so that it counts as in doubt. Before an order went
+ * live nothing was sent for it, and what stands open from before is what its plan was made on. A replay goes on in no other
+ * way than as the replay that was ordered.
  */
-const mayGoOn = ({ state, parent }: RunRecord): boolean => !hasOpenEffect(state) && parent?.mode !== 'replay';
+function mayGoOn(run: RunRecord, order: Order, effects: readonly EffectRecord[]): boolean {
+  if (run.parent?.mode === 'replay') return false;
+  const isFresh = order !== undefined && order.mode !== 'pause';
+  return isFresh ? !effects.some((effect) => isOut(effect, run)) : !hasOpenEffect(run.state);
+}
+
+const isOut = (effect: EffectRecord, { runId, epoch }: RunRecord): boolean =>
+  effect.runId === runId && effect.epoch === epoch && effect.effect === 'external' && isUnsettled(effect);
 
 const stopsHere = ({ lease }: RunRecord): NewEvent => ({
   kind: 'run.interrupted',
@@ -70,29 +101,16 @@ const stopsHere = ({ lease }: RunRecord): NewEvent => ({
   ...(lease !== undefined && { workerId: lease.workerId }),
 });
 
-type Pending = RunRecord['state']['pending'];
-
 /** What was ordered and not carried out yet is the next holder's to do; a pause needs none. */
-function handedOver(pending: Pending): readonly NewEvent[] {
-  switch (pending?.mode) {
-    case 'pause':
-      return [
-        { kind: 'run.paused' },
-        { kind: 'command.ended', commandId: pending.commandId as CommandId, outcome: 'done' },
-      ];
-    case 'resume':
-    case 'rewind':
-    case 'fork':
-      return [{ kind: 'run.queued', reason: 'command', commandId: pending.commandId as CommandId }];
-    default:
-      return [{ kind: 'run.queued', reason: 'hand-over' }];
-  }
+function handedOver(order: Order): readonly NewEvent[] {
+  if (order === undefined) return [{ kind: 'run.queued', reason: 'hand-over' }];
+  const commandId = order.commandId as CommandId;
+  return order.mode === 'pause'
+    ? [{ kind: 'run.paused' }, { kind: 'command.ended', commandId, outcome: 'done' }]
+    : [{ kind: 'run.queued', reason: 'command', commandId }];
 }
 
-const late = (pending: Pending): readonly NewEvent[] =>
-  pending?.mode === 'pause' ? [tooLate(pending.commandId)] : [];
-
-/** A pause that its holder had not carried out when the run came to rest in another way, or goes on without it. */
+/** A pause that its holder had not carried out when the run goes on without it. */
 export const tooLate = (id: string): NewEvent => ({
   kind: 'command.ended',
   commandId: id as CommandId,
@@ -108,5 +126,8 @@ export const cancelled = (commandId: string): readonly NewEvent[] => {
   ];
 };
 
+/** One whose newest attempt surely did not happen is `retrying`. */
 const hasOpenEffect = (state: RunState): boolean =>
-  Object.values(state.open).some((step) => step.intent !== undefined && step.effect === 'external');
+  Object.values(state.open).some(
+    (step) => step.intent !== undefined && step.effect === 'external' && step.status !== 'retrying',
+  );

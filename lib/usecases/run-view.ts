@@ -51,14 +51,10 @@ export async function viewRuns(
   now: EpochMs = deps.store.clock.now(),
 ): Promise<readonly RunView[]> {
   const { judgedFrom } = deps;
-  const unsettled = runs.filter((run) => run.unsettled > 0).map((run) => run.runId);
+  const ids = runs.map((run) => run.runId);
   const [children, effects, workers] = await Promise.all([
-    deps.store.children(
-      runs.map((run) => run.runId),
-      MOST_CHILDREN,
-      { now, judgedFrom },
-    ),
-    unsettled.length === 0 ? [] : deps.store.unsettledEffects(unsettled),
+    deps.store.children(ids, MOST_CHILDREN, { now, judgedFrom }),
+    deps.store.unsettledEffects(ids),
     liveWorkers(deps, now),
   ]);
   return runs.map((run) =>

@@ -362,6 +362,8 @@ export type EventBody =
       readonly commandId: CommandId;
       readonly outcome: 'done' | 'refused' | 'withdrawn';
       readonly detail?: string;
+      /** Told by a worker of an order that had ended by then: that end stands, and this changes nothing. */
+      readonly late?: true;
     }
   | {
       readonly kind: 'divergence.found';

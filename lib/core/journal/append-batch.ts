@@ -33,6 +33,7 @@ import { canonicalJson, type Json } from '../shared/canonical-json';
 import { fail, ok, type Result } from '../shared/result';
 import { type Draft, type Extension, extend } from './extend';
 import { lapsed } from './lapsed';
+import { revivalOf } from './lease';
 
 /** What the store knows when a batch arrives; `WriteContext` fits. */
 export interface AppendContext {
@@ -140,7 +141,10 @@ export function appendBatch(
   const revived: readonly Draft[] = revival(run);
   const drafts = [
     ...revived,
-    ...ask.events.map((event) => settledLate(stamped(event, run, context.now), context)),
+    ...withLateEnds(
+      ask.events.map((event) => settledLate(stamped(event, run, context.now), context)),
+      run,
+    ),
   ];
   if (lacksRows(run, context.effects, drafts)) return fail({ kind: 'needs-ledger' });
   const exists = againstLedger(run, context, drafts, revived.length);
@@ -174,13 +178,28 @@ function held(run: RunRecord, now: EpochMs): RunRecord {
   return { ...run, lease: { ...lease, expiresAt: epochMs(now + lease.leaseMs) } };
 }
 
-/** A worker that was thought dead goes on in its own epoch: nobody claimed the run meanwhile. */
-function revival(run: RunRecord): readonly Draft[] {
-  if (run.state.status !== 'interrupted' || run.lease === undefined || run.lease.mode === 'verify') return [];
-  return [{ kind: 'run.resumed', workerId: run.lease.workerId, revived: true, by: 'console' }];
+/** What a batch of a worker that was thought dead begins with. */
+function revival({ lease, state }: RunRecord): readonly Draft[] {
+  if (state.status !== 'interrupted' || lease === undefined || lease.mode === 'verify') return [];
+  return [{ ...revivalOf(lease, state), by: 'console' }];
 }
 
-const workerKinds: ReadonlySet<EventKind> = new Set([
+/**
+ * Marks ends of orders that are not open any more: the console ended them, for a cancel or a decision, while the worker
+ * had its own word about them on its way. Such a word is no reason to lose a batch, and each event keeps its place in it.
+ */
+function withLateEnds(events: readonly NewEvent[], { state }: RunRecord): readonly NewEvent[] {
+  if (!events.some(({ kind }) => kind === 'command.ended')) return events;
+  const { pending, interruption, verifies } = state;
+  const orders = [pending, interruption?.order, ...verifies];
+  const open = new Set(orders.flatMap((order) => (order === undefined ? [] : [order.commandId])));
+  return events.map((event) =>
+    event.kind === 'command.ended' && !open.delete(event.commandId) ? { ...event, late: true } : event,
+  );
+}
+
+/** What a worker does; the rest is the console's to append. */
+export const workerKinds: ReadonlySet<EventKind> = new Set([
   'run.waiting',
   'run.paused',
   'run.completed',
@@ -340,6 +359,10 @@ function openBelow(open: ReadonlyMap<StepKey, unknown>, event: NewEvent): StepKe
  */
 function stamped(event: NewEvent, { lease }: RunRecord, now: EpochMs): NewEvent {
   const { at: _at, ...rest } = event;
+  if (rest.kind === 'command.ended') {
+    const { late: _said, ...end } = rest;
+    return end;
+  }
   if (rest.kind !== 'step.started') return rest;
   const { endedBefore: _told, ...start } = rest;
   if (start.intent === undefined || lease === undefined) return start;

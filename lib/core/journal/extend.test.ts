@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { refOf, TestLineage, testHash } from '../../testing/random-journal';
-import { epoch, epochMs, questionId, seq, stepKey } from '../events/ids';
-import type { NewEvent } from '../events/run-event';
+import { epoch, epochMs, questionId, runId, seq, stepKey } from '../events/ids';
+import { EVENT_VERSION, type NewEvent, type RunEvent } from '../events/run-event';
 import { appendBatch } from './append-batch';
+import { extend } from './extend';
 import { inheritEvents } from './inherit';
+import { newRun } from './new-run';
 
 const key = stepKey('work#1/pay#1');
 const save = (trigger: 'manual' | 'before-effect' = 'manual'): NewEvent => ({
@@ -111,5 +113,37 @@ describe('a batch that was stored before', () => {
     const again = appendBatch({ ...context(), batch: first.value.change.batch }, ask, testHash);
     expect(again).toEqual({ ok: true, value: { answer: first.value.answer, change: undefined } });
     expect(lineage.of().events.filter((event) => event.by === 'console' && event.seq > 1)).toHaveLength(2);
+  });
+});
+
+describe('events that bring a stamp', () => {
+  const lineage = new TestLineage();
+  lineage.worker([hello, enter, hello, save(), hello]);
+  const { run, events } = lineage.of();
+  const placed = (id: string, some: readonly RunEvent[]) =>
+    extend(
+      newRun({ runId: runId(id), agent: run.state.agent, createdAt: run.createdAt, home: 'mirror' }),
+      [],
+      some,
+      { at: epochMs(1), epoch: epoch(9), by: 'console' },
+      { asRecorded: true },
+    ).events;
+
+  it('stay what they are where they stand already', () => {
+    expect(placed(run.runId, events)).toStrictEqual(events);
+  });
+
+  it('are placed anew where they stood elsewhere: in another run, at another seq, in another version', () => {
+    const told = structuredClone(events);
+    const due = (event: RunEvent, i: number) => ({ ...event, seq: i + 1, version: EVENT_VERSION });
+    expect(placed('run_other', events)).toEqual(events.map((event) => ({ ...event, runId: 'run_other' })));
+    expect(placed(run.runId, events.slice(2))).toEqual(events.slice(2).map(due));
+    expect(
+      placed(
+        run.runId,
+        events.map((event) => ({ ...event, version: 0 })),
+      ),
+    ).toEqual(events.map(due));
+    expect(events).toStrictEqual(told);
   });
 });

@@ -2,12 +2,13 @@ import { type Epoch, type EpochMs, type RunId, type Seq, seq } from '../events/i
 import {
   EVENT_VERSION,
   type EventOf,
+  type EventStamp,
   type NewEvent,
   type Origin,
   type RunEvent,
   type Writer,
 } from '../events/run-event';
-import { isUnsettled, ledgerChanges, ledgerOf, putInLedger } from '../projections/ledger';
+import { ledgerChanges, ledgerOf, putInLedger } from '../projections/ledger';
 import type {
   CheckpointRecord,
   EffectRecord,
@@ -22,7 +23,7 @@ import type { Transition } from '../projections/state-change';
 import { startedBefore } from '../projections/step-transitions';
 import { hasOutcome, stepAt } from '../projections/steps';
 
-/** A new event; copies of other journals (a fork, an import) bring their own stamp. */
+/** A new event; copies of other journals (a fork, an import) bring their own stamp: time, writer and epoch of it count. */
 export type Draft = NewEvent & { readonly by?: Writer; readonly epoch?: Epoch; readonly inherited?: Origin };
 
 export interface Stamp {
@@ -84,7 +85,7 @@ export function extend(
   const changedEffects = new Map<string, EffectRecord>();
   const checkpoints: CheckpointRecord[] = [];
   const snapshots: Snapshot[] = [];
-  let { state, unsettled } = run;
+  let { state } = run;
 
   for (const [index, draft] of events.entries()) {
     const bare = place(run, state, draft, stamp);
@@ -92,8 +93,6 @@ export function extend(
     const event = isFilled ? filledIn(bare, state, events[index + 1], steps, options.steps) : bare;
     placed.push(event);
     for (const row of ledgerChanges(ledger, run.root, event, state, options.isOurs)) {
-      const old = ledger.get(row.stepKey)?.find((one) => one.generation === row.generation);
-      unsettled += unsettledIn(row, run) - unsettledIn(old, run);
       putInLedger(ledger, row);
       changedEffects.set(`${row.generation} ${row.stepKey}`, row);
     }
@@ -112,7 +111,7 @@ export function extend(
     snapshots.push({ seq: state.seq, line: state.line, state });
   }
   return {
-    run: { ...run, updatedAt: stamp.at, headSeq: state.seq, state, unsettled },
+    run: { ...run, updatedAt: stamp.at, headSeq: state.seq, state },
     events: placed,
     steps: [...steps.values()],
     effects: [...changedEffects.values()],
@@ -122,11 +121,9 @@ export function extend(
   };
 }
 
-const unsettledIn = (row: EffectRecord | undefined, run: RunRecord): number =>
-  row !== undefined && row.runId === run.runId && isUnsettled(row) ? 1 : 0;
-
 /** A step's row, without what only an open step of the state carries. */
 function asRow(step: StepRecord): StepRecord {
+  if (!('waitsFor' in step || 'settled' in step)) return step;
   const {
     waitsFor: _waits,
     settled: _settled,
@@ -136,17 +133,25 @@ function asRow(step: StepRecord): StepRecord {
 }
 
 function place(run: RunRecord, state: RunState, draft: Draft, stamp: Stamp): RunEvent {
-  const at = draft.at ?? stamp.at;
   const common = {
     runId: run.runId,
     seq: seq(state.seq + 1),
-    at,
+    at: draft.at ?? stamp.at,
     epoch: draft.epoch ?? stamp.epoch,
     by: draft.by ?? stamp.by,
     version: EVENT_VERSION,
   };
-  return { ...draft, ...common };
+  return standsAt(draft, common) ? draft : { ...draft, ...common };
 }
+
+/** Whether it is the very event already: a long journal that is imported need not be copied. */
+const standsAt = (draft: Draft & Partial<EventStamp>, due: EventStamp): draft is RunEvent =>
+  draft.seq === due.seq &&
+  draft.runId === due.runId &&
+  draft.at === due.at &&
+  draft.epoch === due.epoch &&
+  draft.by === due.by &&
+  draft.version === due.version;
 
 function filledIn(
   event: RunEvent,

@@ -1,6 +1,7 @@
-import { epoch, type RunId, type Seq, type StepKey, seq } from '../events/ids';
+import { epoch, type RunId, type Seq, seq } from '../events/ids';
 import type { EventBody, RunEvent } from '../events/run-event';
-import { wentOn } from '../projections/went-on';
+import { omit } from '../projections/state-change';
+import { endedBy, stillUnhandled } from '../projections/went-on';
 import { assertNever } from '../shared/assert';
 import type { Draft } from './extend';
 
@@ -39,18 +40,15 @@ export function inheritEvents(parent: RunId, path: readonly RunEvent[], firstSeq
 /** Final failures that ended the run rather than being an outcome that its code went on from. */
 function endings(path: readonly RunEvent[]): ReadonlySet<Seq> {
   const found = new Set<Seq>();
-  const named = new Map<StepKey, Seq>();
-  // As the fold has it: the newest one, until its code goes on.
-  let last: { readonly stepKey: StepKey; readonly seq: Seq } | undefined;
+  // As the fold has it.
+  let unhandled: Readonly<Record<string, Seq>> = {};
   for (const event of path) {
-    if (last !== undefined && wentOn(event, last.stepKey)) last = undefined;
-    if (event.kind === 'step.failed' && event.final) {
-      named.set(event.stepKey, event.seq);
-      last = event;
-    }
-    if (event.kind !== 'run.failed') continue;
-    const unnamed = event.cause === 'error' ? last?.seq : undefined;
-    const culprit = event.stepKey === undefined ? unnamed : named.get(event.stepKey);
+    unhandled = stillUnhandled(unhandled, event);
+    if (event.kind === 'step.started') unhandled = omit(unhandled, event.stepKey);
+    if (event.kind === 'step.failed' && event.final)
+      unhandled = { ...omit(unhandled, event.stepKey), [event.stepKey]: event.seq };
+    if (event.kind !== 'run.failed' || event.cause !== 'error') continue;
+    const culprit = endedBy(unhandled, event.stepKey);
     if (culprit !== undefined) found.add(culprit);
   }
   return found;

@@ -157,6 +157,17 @@ export function takeClaim(
 }
 
 /**
+ * A holder that was thought dead shows that it lives, and nobody claimed the run meanwhile: it goes on in its own epoch,
+ * and the order that was withdrawn with its lapse is under way again.
+ */
+export const revivalOf = ({ workerId }: Lease, { interruption }: RunState): NewEvent => ({
+  kind: 'run.resumed',
+  workerId,
+  revived: true,
+  ...(interruption?.order !== undefined && { commandId: commandId(interruption.order.commandId) }),
+});
+
+/**
  * The judge's verdict on a run whose lease lapsed: interrupted where it was running, queued where it waits for a
  * question that was answered before the worker gave the run back. Undefined where there is nothing to judge.
  */

@@ -24,7 +24,6 @@ export function newRun(of: {
     epoch: epoch(0),
     lastBatch: 0,
     state: emptyState(of.agent),
-    unsettled: 0,
     ledgerVersion: 0,
   };
 }

@@ -33,8 +33,15 @@ const sorted = (names: readonly string[]): readonly string[] => [...names].sort(
 /** Every declared difference by name, in order of path. For now each one blocks. */
 export function compareMachines(recorded: Machine, now: Machine): readonly MachineDifference[] {
   const differences: MachineDifference[] = [];
-  compare('', declared(recorded), declared(now), differences);
+  const isOlder = recorded.models !== undefined || now.models !== undefined;
+  const form = isOlder ? withModelsOnly : (machine: Machine) => machine;
+  compare('', declared(form(recorded)), declared(form(now)), differences);
   return differences.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+}
+
+/** Beside a machine that does not say which llm has which model, the models are all that can be compared. */
+function withModelsOnly({ llms = {}, models = [], ...rest }: Machine): Machine {
+  return { ...rest, models: [...new Set([...models, ...Object.values(llms).map(({ model }) => model)])] };
 }
 
 function compare(
@@ -68,7 +75,12 @@ const isValue = (path: string): boolean => /^\/tools\/[^/]+\/(input|result)$/.te
 const isObject = (value: Json | undefined): value is { readonly [key: string]: Json | undefined } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const things: Readonly<Record<string, string>> = { states: 'State', tools: 'Tool', prompts: 'Prompt' };
+const things: Readonly<Record<string, string>> = {
+  states: 'State',
+  tools: 'Tool',
+  prompts: 'Prompt',
+  llms: 'LLM',
+};
 
 function sentenceOf(path: string, recorded: Json | undefined, now: Json | undefined): string {
   const [area = '', name, ...rest] = namesIn(path);

@@ -33,10 +33,19 @@ const desk: Machine = {
     mail: tool('external'),
     wipe: tool('external', { verify: true }),
   },
-  models: ['atlas', 'borealis'],
+  llms: {
+    judge: { model: 'atlas', timeoutMs: 120_000, retries: 2 },
+    writer: { model: 'borealis', timeoutMs: 120_000, retries: 2 },
+  },
   prompts: { judge: 'Be fair.' },
 };
 
+const none = { model: '', timeoutMs: 0, retries: 0 };
+/** As it was recorded before machines said which llm has which model. */
+const older = ({ llms = {}, ...rest }: Machine): Machine => ({
+  ...rest,
+  models: Object.values(llms).map(({ model }) => model),
+});
 const changed = (change: (machine: Machine) => Partial<Machine>): Machine => ({ ...desk, ...change(desk) });
 const differences = (now: Machine) => compareMachines(desk, now).map(({ sentence }) => sentence);
 
@@ -46,10 +55,16 @@ describe('machine digest', () => {
       ...desk,
       provenance: 'imported',
       states: Object.fromEntries(Object.entries(desk.states).reverse()),
-      models: ['borealis', 'atlas'],
+      llms: Object.fromEntries(Object.entries(desk.llms ?? {}).reverse()),
     };
     expect(machineDigestOf(other, testHash)).toBe(machineDigestOf(desk, testHash));
     expect(compareMachines(desk, other)).toEqual([]);
+  });
+
+  it('of a machine in its older form is what it was', () => {
+    expect(machineDigestOf(older(desk), testHash)).toBe(
+      '3424191edc0fa6f5469ab3c670ff04eba34feffcd4e82a1f8d16fdf2fdd84d20',
+    );
   });
 
   it('changes with every declared part', () => {
@@ -62,7 +77,13 @@ describe('machine digest', () => {
         states: { ...states, plan: { transitions: ['lookup', 'close'], tools: ['search'], version: '2' } },
       })),
       changed(({ tools }) => ({ tools: { ...tools, search: tool('pure') } })),
-      changed(() => ({ models: ['atlas'] })),
+      changed(({ llms = {} }) => ({
+        llms: { judge: llms['writer'] ?? none, writer: llms['judge'] ?? none },
+      })),
+      changed(({ llms = {} }) => ({ llms: { ...llms, judge: { ...(llms['judge'] ?? none), retries: 0 } } })),
+      changed(({ llms = {} }) => ({
+        llms: { ...llms, judge: { ...(llms['judge'] ?? none), timeoutMs: 1 } },
+      })),
       changed(() => ({ prompts: { judge: 'Be kind.' } })),
     ].map((machine) => machineDigestOf(machine, testHash));
     expect(new Set(digests).size).toBe(digests.length);
@@ -101,10 +122,28 @@ describe('S16 compareMachines', () => {
     ]);
   });
 
-  it('names a changed prompt and a changed model', () => {
-    expect(differences(changed(() => ({ prompts: { judge: 'Be kind.' }, models: ['atlas'] })))).toEqual([
-      'models changed from ["atlas","borealis"] to ["atlas"].',
+  it('names a changed prompt, and the llm whose model or limits changed, though the models are the same ones', () => {
+    const { judge = none, writer = none } = desk.llms ?? {};
+    expect(differences(changed(() => ({ prompts: { judge: 'Be kind.' } })))).toEqual([
       'Prompt judge changed from "Be fair." to "Be kind.".',
+    ]);
+    expect(differences(changed(() => ({ llms: { judge: writer, writer: judge } })))).toEqual([
+      'LLM judge: model changed from "atlas" to "borealis".',
+      'LLM writer: model changed from "borealis" to "atlas".',
+    ]);
+    expect(differences(changed(() => ({ llms: { judge: { ...judge, timeoutMs: 5 } } })))).toEqual([
+      'LLM judge: timeoutMs changed from 120000 to 5.',
+      'LLM writer is gone since the run was recorded.',
+    ]);
+  });
+
+  it('compares the models alone with a machine that does not say which llm has which', () => {
+    const { judge = none } = desk.llms ?? {};
+    expect(compareMachines(older(desk), desk)).toEqual([]);
+    expect(compareMachines(desk, older(desk))).toEqual([]);
+    const now = changed(() => ({ llms: { judge } }));
+    expect(compareMachines(older(desk), now).map(({ sentence }) => sentence)).toEqual([
+      'models changed from ["atlas","borealis"] to ["atlas"].',
     ]);
   });
 });

@@ -32,6 +32,15 @@ export interface ToolDeclaration {
   readonly result?: Json;
   readonly version?: string;
   readonly description?: string;
+  /** Names of the secrets that it is given, in order. Their texts are never recorded. */
+  readonly secrets?: readonly string[];
+}
+
+/** A model that states may ask, under the name that they ask it by. */
+export interface LlmDeclaration {
+  readonly model: string;
+  readonly timeoutMs: number;
+  readonly retries: number;
 }
 
 /**
@@ -45,7 +54,11 @@ export interface Machine {
   readonly states: Readonly<Record<string, MachineState>>;
   readonly tools: Readonly<Record<string, ToolDeclaration>>;
   readonly prompts?: Readonly<Record<string, string>>;
+  readonly llms?: Readonly<Record<string, LlmDeclaration>>;
+  /** The older form of `llms`, and all that a trace knows: models without the names that they are asked by. */
   readonly models?: readonly string[];
+  /** How far one order may go beyond its record before it stops and asks. */
+  readonly limits?: { readonly steps?: number; readonly costMicroUsd?: number };
   readonly checkpoints?: { readonly everySteps: number; readonly everyMs: number };
 }
 

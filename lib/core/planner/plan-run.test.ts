@@ -175,6 +175,20 @@ describe('resume', () => {
     expect(plan.steps.every((step) => step.reason.length > 0)).toBe(true);
   });
 
+  it('shows the limits that the machine declares, and they are part of what its digest covers', () => {
+    const lineage = lapse(killed());
+    const limited = (limits: { readonly steps: number }) => {
+      const input = inputOf(lineage, {});
+      const today = input.today && { ...input.today, machine: { ...input.today.machine, limits } };
+      const planned = planRun({ ...input, ...(today && { today }) }, testHash);
+      if (!planned.ok) throw new Error(JSON.stringify(planned.problem));
+      return planned.value;
+    };
+    expect(planOf(lineage).envelope.limits).toEqual({});
+    expect(limited({ steps: 5 }).envelope.limits).toEqual({ steps: 5 });
+    expect(limited({ steps: 6 }).digest).not.toBe(limited({ steps: 5 }).digest);
+  });
+
   it('skips what was decided to have happened, and sends again under the same key what did not', () => {
     const lineage = lapse(killed());
     const yes = planOf(lineage, { decisions: happened(lineage) });

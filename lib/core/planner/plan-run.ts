@@ -288,7 +288,6 @@ function contextOf(
     now: input.now,
     anew: input.mode === 'fork' && input.edits.length > 0,
     editedSteps,
-    culprit: at.failure?.stepKey,
   };
 }
 
@@ -355,7 +354,7 @@ function envelopeOf(input: PlanInput, at: RunState): Envelope {
   if (over) return { states: [], tools: [], asksPeople: false, limits: {} };
   const machine = input.today?.machine ?? input.machine ?? mineMachine(input.head);
   const { states, tools } = reachFrom(machine, at.visit?.state ?? machine.initial);
-  return { states, tools, asksPeople: true, limits: {} };
+  return { states, tools, asksPeople: true, limits: machine.limits ?? {} };
 }
 
 const contextWindow = (mode: PlanMode, at: RunState): Plan['context'] => {

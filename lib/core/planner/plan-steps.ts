@@ -9,6 +9,7 @@ import {
   type Ledger,
 } from '../projections/ledger';
 import type { EffectRecord, RunState, StepRecord } from '../projections/records';
+import { own } from '../projections/state-change';
 import { hasOutcome } from '../projections/steps';
 import { assertNever } from '../shared/assert';
 import type { Disposition, PlanMode, PlannedStep } from './plan';
@@ -35,9 +36,11 @@ export interface StepContext {
   readonly anew: boolean;
   /** Steps whose output was edited. */
   readonly editedSteps: ReadonlySet<string>;
-  /** The step whose final failure ended the run. */
-  readonly culprit: StepKey | undefined;
 }
+
+/** Whether its failure ended the run: it is tried again. */
+const isCulprit = (row: StepRecord, { at }: StepContext): boolean =>
+  own(at.stopped, row.stepKey)?.status === 'failed';
 
 type Answer = Pick<PlannedStep, 'disposition' | 'reason'> & Partial<PlannedStep>;
 
@@ -123,9 +126,7 @@ function answerFor(
     return { disposition: 'recompute', reason: 'Pure. Runs again; the result must equal the record.' };
   if (row.effect === 'external' || row.effect === 'idempotent')
     return effectBeforePoint(row, effect, context);
-  return hasOutcome(row) && row.stepKey !== context.culprit
-    ? recordedRead(row, context)
-    : openRead(row, context);
+  return hasOutcome(row) && !isCulprit(row, context) ? recordedRead(row, context) : openRead(row, context);
 }
 
 // ── steps that change nothing ────────────────────────────────────────────────────────────────────────────────────
@@ -180,7 +181,7 @@ function openRead(row: StepRecord, context: StepContext): Answer {
     case 'agent':
     case 'compute':
     case 'condition':
-      return row.stepKey === context.culprit
+      return isCulprit(row, context)
         ? {
             disposition: 'execute',
             reason: 'Its failure ended the run; it is tried again as the next attempt.',
@@ -208,7 +209,7 @@ function effectBeforePoint(row: StepRecord, effect: EffectRecord | undefined, co
   if (effect === undefined) return withoutLedger(row);
   // What ended the run is tried again; any other recorded failure is an outcome that the code went on from.
   const failedBefore = row.status === 'failed' || (row.status === 'reused' && row.error !== undefined);
-  if (failedBefore && row.stepKey !== context.culprit) {
+  if (failedBefore && !isCulprit(row, context)) {
     const since = sinceThen(effect, context);
     return {
       disposition: 'reuse',
@@ -218,7 +219,7 @@ function effectBeforePoint(row: StepRecord, effect: EffectRecord | undefined, co
     };
   }
   // Its own record answers, whatever is known elsewhere of what it answered.
-  const isRecorded = hasOutcome(row) && row.stepKey !== context.culprit;
+  const isRecorded = hasOutcome(row) && !isCulprit(row, context);
   return byLedger(effect, row, context, equal(context), isRecorded);
 }
 
@@ -347,6 +348,7 @@ function doubtful(effect: EffectRecord, context: StepContext): Answer {
   )
     ? ' Something says that it happened, without its result.'
     : '';
+  const elsewhere = sentElsewhere(effect);
   const how = effect.intent.verifiable
     ? 'Ask downstream, or decide'
     : 'Nothing can be asked downstream: decide';
@@ -354,7 +356,22 @@ function doubtful(effect: EffectRecord, context: StepContext): Answer {
   const unguarded = effect.intent.guarded
     ? ''
     : ' Unguarded: downstream knows no key, so a late send cannot be stopped.';
-  return { disposition: 'needs-decision', reason: `${why}.${told} ${how}.${held}${unguarded}`, ...when };
+  return {
+    disposition: 'needs-decision',
+    reason: `${why}.${told}${elsewhere} ${how}.${held}${unguarded}`,
+    ...when,
+  };
+}
+
+/** What an uploaded journal says of the same occurrence, where its run sent it at another console. */
+function sentElsewhere({ beside = [] }: EffectRecord): string {
+  const done = beside.find(({ status }) => status === 'confirmed');
+  if (done !== undefined)
+    return ` Run ${done.runId} sent it as well, at another console, and there it happened: if this one did not, that is what answers.`;
+  const [open] = beside;
+  return open === undefined
+    ? ''
+    : ` Run ${open.runId} sent it as well, at another console, and its outcome is not known here.`;
 }
 
 function confirmation(effect: EffectRecord, { runId }: StepContext): string {

@@ -46,6 +46,7 @@ export interface Envelope {
     readonly guarded: boolean;
   }[];
   readonly asksPeople: boolean;
+  /** Calls that the record does not hold, and their cost as far as it is told; none: no limit. */
   readonly limits: { readonly steps?: number; readonly costMicroUsd?: number };
 }
 

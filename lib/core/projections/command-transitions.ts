@@ -33,6 +33,12 @@ export function accepted(state: RunState, event: EventOf<'command.accepted'>): R
 
 export function commandEnded(state: RunState, event: EventOf<'command.ended'>): RunState {
   const verifies = state.verifies.filter((verify) => verify.commandId !== event.commandId);
-  const rest = state.pending?.commandId === event.commandId ? without(state, 'pending') : state;
-  return { ...rest, verifies };
+  const { pending, interruption, status } = state;
+  if (pending?.commandId !== event.commandId) return { ...state, verifies };
+  const rest = { ...without(state, 'pending'), verifies };
+  const isLost =
+    status === 'interrupted' && interruption?.cause === 'lease-lapsed' && event.outcome === 'withdrawn';
+  return isLost && pending.mode !== 'verify'
+    ? { ...rest, interruption: { ...interruption, order: pending } }
+    : rest;
 }

@@ -247,13 +247,16 @@ describe('effect ledger', () => {
         emptyState('random-agent'),
       );
     const known = (lineage: TestLineage) => assertDefined(row(lineage), 'it was sent');
+    const sentByOther = { runId: other, intentSeq: 90, status: 'intended', executions: 1 };
 
     it.each(['confirmed', 'compensated'] as const)(
       'that is %s stays so whatever is intended later',
       (status) => {
         const lineage = sent();
         const settled: EffectRecord = { ...known(lineage), status };
-        expect(changes(settled, send(lineage, 2))).toEqual([]);
+        expect(changes(settled, send(lineage, 2))).toEqual([
+          { ...settled, beside: [expect.objectContaining(sentByOther)] },
+        ]);
         expect(changes(settled, send(lineage, 2), settled.runId)).toEqual([]);
       },
     );
@@ -261,7 +264,9 @@ describe('effect ledger', () => {
     it.each(['intended', 'in-doubt'] as const)('that is %s stays with the run that owns it', (status) => {
       const lineage = sent();
       const open: EffectRecord = { ...known(lineage), status };
-      expect(changes(open, send(lineage, 2))).toEqual([]);
+      expect(changes(open, send(lineage, 2))).toEqual([
+        { ...open, beside: [expect.objectContaining(sentByOther)] },
+      ]);
       expect(changes(open, send(lineage, 2), open.runId)).toMatchObject([
         { status: 'intended', intentSeq: 90 },
       ]);
@@ -321,7 +326,7 @@ describe('effect ledger', () => {
     const before = JSON.stringify(lineage.ledger());
     const fork = lineage.fork(runId('run_fork'), lineage.of().run.headSeq);
     expect(JSON.stringify(lineage.ledger())).toBe(before);
-    expect(fork.run.unsettled).toBe(0);
+    expect(doubtsOf(fork.run.runId, lineage.ledger(), epochMs(lineage.now))).toEqual([]);
     lineage.claim(runId('run_fork'));
     expect(lineage.worker([send(lineage, 2)], runId('run_fork'))).toBe(false);
     expect(lineage.refused.at(-1)).toMatchObject({

@@ -101,7 +101,8 @@ function intended(ledger: Ledger, root: RunId, event: EventOf<'step.started'>): 
     intent,
     intentSeq: event.seq,
     epoch: event.epoch,
-    firstIntentAt: old?.firstIntentAt ?? event.at,
+    // A call that surely never left has not shown its key to anybody.
+    firstIntentAt: old === undefined || neverLeft(old) ? event.at : old.firstIntentAt,
     intentAt: event.at,
     attempt: event.attempt,
     executions: (old?.executions ?? 0) + 1,
@@ -109,11 +110,13 @@ function intended(ledger: Ledger, root: RunId, event: EventOf<'step.started'>): 
     // An earlier attempt that nobody settled may still have happened, whatever becomes of this one.
     doubtBefore: old !== undefined && (old.doubtBefore || isUnsettled(old)),
     ...(old?.evidence && { evidence: old.evidence }),
-    ...(old && effect === 'external' && earlierWith(old, old.executions > 0 ? [placeOf(old)] : [])),
+    ...(old && earlierWith(old, old.executions > 0 ? [placeOf(old)] : [])),
     ...(old?.beside && { beside: old.beside }),
   };
   return [elsewhere ? withBeside(row, intends) : intends];
 }
+
+const neverLeft = ({ status, executions }: EffectRecord): boolean => status === 'failed' && executions === 0;
 
 const placeOf = ({ runId, intentSeq }: EffectRecord): IntentPlace => ({ runId, intentSeq });
 
@@ -131,8 +134,12 @@ interface Call {
   readonly call: EffectRecord;
 }
 
+/** The row's own call, and those of other runs that stand beside it. */
+export const callsIn = (row: EffectRecord): readonly EffectRecord[] =>
+  row.beside === undefined ? [row] : [row, ...row.beside];
+
 const callsOf = (ledger: Ledger, key: StepKey): readonly Call[] =>
-  (ledger.get(key) ?? []).flatMap((row) => [row, ...(row.beside ?? [])].map((call) => ({ row, call })));
+  (ledger.get(key) ?? []).flatMap((row) => callsIn(row).map((call) => ({ row, call })));
 
 /** The row with its call, or one beside it, as it is now. */
 const changed = ({ row, call }: Call, now: EffectRecord): EffectRecord =>
@@ -151,12 +158,14 @@ const besides = (calls: readonly EffectRecord[]): Pick<EffectRecord, 'beside'> =
 
 /** The row of an occurrence of which another call is known not to have happened. */
 function joined(row: EffectRecord, gone: EffectRecord): EffectRecord {
-  const left = gone.effect === 'external' && gone.executions > 0 ? [placeOf(gone)] : [];
+  const left = gone.executions > 0 ? [placeOf(gone)] : [];
   const earlier = [...(gone.earlier ?? []), ...left, ...(row.earlier ?? [])];
   const evidence = [...(gone.evidence ?? []), ...(row.evidence ?? [])];
   return {
     ...row,
-    firstIntentAt: epochMs(Math.min(row.firstIntentAt, gone.firstIntentAt)),
+    firstIntentAt: neverLeft(gone)
+      ? row.firstIntentAt
+      : epochMs(Math.min(row.firstIntentAt, gone.firstIntentAt)),
     executions: row.executions + gone.executions,
     ...(earlier.length > 0 && { earlier }),
     ...(evidence.length > 0 && { evidence }),
@@ -175,7 +184,8 @@ function own(ledger: Ledger, runId: RunId, key: StepKey): Call | undefined {
 
 function completed(ledger: Ledger, event: EventOf<'step.completed'>): readonly EffectRecord[] {
   const mine = own(ledger, event.runId, event.stepKey);
-  if (mine === undefined || mine.call.status === 'confirmed' || mine.call.status === 'compensated') return none;
+  if (mine === undefined || mine.call.status === 'confirmed' || mine.call.status === 'compensated')
+    return none;
   return [changed(mine, confirmed(mine.call, event, 'outcome', event.seq))];
 }
 
@@ -298,12 +308,33 @@ function verified(ledger: Ledger, event: EventOf<'effect.verified'>): readonly E
   }
 }
 
-/** Late word of an intent that was found not to have happened, and was sent again since: perhaps it happened twice. */
+/**
+ * Late word of an intent that was sent again since. An external one was found not to have happened: perhaps it happened
+ * twice. Attempts at an idempotent one have the same key: what one of them came to is what became of the call.
+ */
 function happenedEarlier(calls: readonly Call[], event: EventOf<'effect.verified'>): readonly EffectRecord[] {
   const found = calls.findLast(({ call }) => isEarlier(call, event.runId, event.intentSeq));
   if (found === undefined) return none;
-  const told = withEvidence(found.call, event);
-  return [changed(found, told.status === 'failed' ? unhappened(told) : told)];
+  const { call } = found;
+  if (call.effect === 'external') {
+    const told = withEvidence(call, event);
+    return [changed(found, told.status === 'failed' ? unhappened(told) : told)];
+  }
+  if (call.status === 'compensated' || (call.status === 'confirmed' && !isResultUnknown(call))) return none;
+  return [
+    changed(
+      found,
+      event.result !== undefined
+        ? confirmed(sentAt(call, event), event, event.source, event.seq)
+        : withEvidence(call.status === 'failed' ? doubtfulAgain(call) : call, event),
+    ),
+  ];
+}
+
+/** The row as that of one of its earlier intents. */
+function sentAt(row: EffectRecord, { runId, intentSeq }: IntentPlace): EffectRecord {
+  const earlier = (row.earlier ?? []).filter((one) => one.runId !== runId || one.intentSeq !== intentSeq);
+  return { ...row, runId, intentSeq, earlier: row.executions > 0 ? [...earlier, placeOf(row)] : earlier };
 }
 
 /** It was thought not to have happened. An idempotent one may be repeated under its key, and answers then. */
@@ -347,9 +378,22 @@ const isOfOther =
   (one: IntentPlace): boolean =>
     one.runId !== effect.runId || one.intentSeq !== effect.intentSeq;
 
-/** Something says that another intent than the newest one happened, and the newest may have happened as well: an alarm. */
-export const mayHaveHappenedTwice = (effect: EffectRecord): boolean =>
-  effect.effect === 'external' && effect.status !== 'failed' && evidenceOf(effect).some(isOfOther(effect));
+/**
+ * Something says that another intent than this one happened, and this one may have happened as well: an alarm. Attempts at
+ * an idempotent call have one key; another generation has a key of its own, and is there since the one before surely had
+ * not happened. `generations`: rows of the occurrence, this one or not.
+ */
+export const mayHaveHappenedTwice = (
+  effect: EffectRecord,
+  generations: readonly EffectRecord[] = [],
+): boolean =>
+  effect.status !== 'failed' &&
+  ((effect.effect === 'external' && evidenceOf(effect).some(isOfOther(effect))) ||
+    (effect.status !== 'compensated' &&
+      generations.some((other) => other.generation !== effect.generation && isSaidToHaveHappened(other))));
+
+const isSaidToHaveHappened = ({ status, evidence = [] }: EffectRecord): boolean =>
+  status === 'confirmed' || (isUnsettled({ status }) && evidence.some(({ overruled }) => !overruled));
 
 /**
  * Confirmed, but what it answered is not known, because it could not be recorded or nobody said it. It is never sent
@@ -363,23 +407,23 @@ export const isResultUnknown = (effect: Pick<EffectRecord, 'status' | 'result'>)
  * of it: the one beside it that is confirmed, else one that may have happened, else an earlier one that something says did.
  */
 function unhappened(row: EffectRecord): EffectRecord {
-  const gone: EffectRecord = { ...settledRow(row), status: 'failed', doubtBefore: false };
+  const isOther = isOfOther(row);
+  const evidence = row.evidence?.map((one) => (isOther(one) ? one : { ...one, overruled: true as const }));
+  const gone: EffectRecord = {
+    ...settledRow(row),
+    status: 'failed',
+    doubtBefore: false,
+    ...(evidence && { evidence }),
+  };
   const calls = row.beside ?? [];
   const next = calls.find(({ status }) => status === 'confirmed') ?? calls[0];
   if (next !== undefined)
     return joined({ ...next, ...besides(calls.filter((one) => one !== next)) }, without(gone, 'beside'));
-  const told = (row.evidence ?? []).filter(isOfOther(row));
+  const told = (evidence ?? []).filter(({ overruled }) => !overruled);
   const word = told.findLast(({ result }) => result !== undefined) ?? told.at(-1);
   if (word === undefined) return gone;
-  const { runId, intentSeq, source, seq } = word;
-  const earlier = (row.earlier ?? []).filter((one) => one.runId !== runId || one.intentSeq !== intentSeq);
-  const that: EffectRecord = {
-    ...gone,
-    runId,
-    intentSeq,
-    earlier: row.executions > 0 ? [...earlier, placeOf(row)] : earlier,
-  };
-  return word.result === undefined ? doubtfulAgain(that) : confirmed(that, word, source, seq);
+  const that = sentAt(gone, word);
+  return word.result === undefined ? doubtfulAgain(that) : confirmed(that, word, word.source, word.seq);
 }
 
 function decided(

@@ -142,8 +142,8 @@ export interface EffectRecord {
   readonly doubtBy?: 'worker' | 'stop';
   readonly held?: boolean;
   /**
-   * Of an external call, the intents before the newest that may have left: each was found not to have happened, and a
-   * late word about it may say otherwise.
+   * The intents before the newest that may have left, about which a late word may come. Each of an external call was found
+   * not to have happened; those of an idempotent one have the same key.
    */
   readonly earlier?: readonly IntentPlace[];
   /** What said that it happened and could not confirm it: it brings no result, or is about an earlier intent. */
@@ -163,6 +163,8 @@ export interface IntentPlace {
 
 export interface Evidence extends IntentPlace {
   readonly source: NonNullable<EffectRecord['confirmedBy']>;
+  /** Its own intent was found not to have happened in spite of it. */
+  readonly overruled?: true;
   /** Of the event, in the run that the intent stands in. */
   readonly seq: Seq;
   readonly receipt?: string;
@@ -259,7 +261,10 @@ export interface RunState {
   };
   /** Begun and not ended, by step key. */
   readonly open: Readonly<Record<string, OpenStep>>;
-  /** Closed as unknown by interruption, failure or cancellation; reopened by `run.resumed`. */
+  /**
+   * Closed as unknown by interruption, failure or cancellation; reopened by `run.resumed`. With status `failed`: its
+   * failure ended the run, and the next claim tries it again.
+   */
   readonly stopped: Readonly<Record<string, OpenStep>>;
   readonly questions: Readonly<Record<string, QuestionRecord>>;
   readonly apis: Readonly<
@@ -280,16 +285,17 @@ export interface RunState {
     readonly stepKey?: StepKey;
     readonly seq: Seq;
   };
-  readonly interruption?: { readonly cause: string; readonly workerId?: WorkerId; readonly seq: Seq };
+  readonly interruption?: {
+    readonly cause: string;
+    readonly workerId?: WorkerId;
+    readonly seq: Seq;
+    /** The order that was withdrawn with the lapse: a worker that comes back takes it up again. */
+    readonly order?: PendingOrder;
+  };
   /** What the newest pause stopped before, where no person asked for it: `state:NAME`, `tool:NAME`, `plan: WHY`. */
   readonly pausedBefore?: string;
   /** Accepted and not ended. */
-  readonly pending?: {
-    readonly commandId: string;
-    readonly mode: string;
-    readonly actor: string;
-    readonly seq: Seq;
-  };
+  readonly pending?: PendingOrder;
   /** Newest checkpoint on this path. */
   readonly checkpoint?: {
     readonly id: string;
@@ -298,7 +304,7 @@ export interface RunState {
     readonly entrySeq: Seq;
     readonly name: string;
   };
-  /** Steps ended since the newest checkpoint. */
+  /** What ended or was entered last, as checkpoints are named after it. */
   readonly lastEndedStep?: string;
   readonly diverged: boolean;
   readonly finished: boolean;
@@ -319,10 +325,17 @@ export interface RunState {
     readonly actor: string;
     readonly seq: Seq;
   }[];
-  /** The newest step that failed for good, until its code goes on; where it ends the run, the next attempt starts from it. */
-  readonly lastFailed?: OpenStep;
+  /** Steps that failed for good and that no code has gone on from yet, oldest first: one of them may end the run. */
+  readonly unhandled: Readonly<Record<string, OpenStep>>;
   /** Every rewind, in order: what lies in (toSeq, seq) is off the effective path. */
   readonly rewinds: readonly { readonly seq: Seq; readonly toSeq: Seq }[];
+}
+
+export interface PendingOrder {
+  readonly commandId: string;
+  readonly mode: string;
+  readonly actor: string;
+  readonly seq: Seq;
 }
 
 /** Who holds a run. Times are the store's clock. */
@@ -355,11 +368,6 @@ export interface RunRecord {
   /** Machine that the newest order was planned for: only a worker with it may claim that order. */
   readonly plannedMachine?: MachineDigest;
   readonly state: RunState;
-  /**
-   * Effects of this run that have no definite outcome: in flight or in doubt. Which of them are in doubt is for the
-   * ledger and the clock to say (`doubtsOf`); where this is 0, none is.
-   */
-  readonly unsettled: number;
   /** Rises with every change of the lineage's ledger; kept on the root's row alone. */
   readonly ledgerVersion: number;
 }

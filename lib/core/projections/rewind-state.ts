@@ -4,7 +4,8 @@ import { type Transition, without } from './state-change';
 
 /**
  * The state after a rewind: that of `toSeq` on a new line. What was open there is closed as unknown until a worker
- * re-enters. Commands, the count of checkpoints and the rewinds themselves belong to the run as a whole: from `head`.
+ * re-enters. Commands, the count of checkpoints, the alarm of attempts that ran twice and the rewinds themselves belong to
+ * the run as a whole: from `head`.
  */
 export function rewindState(at: RunState, event: EventOf<'run.rewound'>, head: RunState): RunState {
   return rewindTransition(at, event, head).state;
@@ -40,7 +41,11 @@ export function rewindTransition(at: RunState, event: EventOf<'run.rewound'>, he
     at: event.at,
     line,
     status: 'queued',
-    counts: { ...at.counts, checkpoints: head.counts.checkpoints },
+    counts: {
+      ...at.counts,
+      checkpoints: head.counts.checkpoints,
+      repeatedAttempts: head.counts.repeatedAttempts,
+    },
     open: {},
     stopped: { ...culprits, ...back },
     questions,

@@ -11,7 +11,7 @@ import { only, type Transition, without } from './state-change';
 import { answered, stepCompleted, stepFailed, stepStarted } from './step-transitions';
 import { patched } from './variables';
 import { closeScope, entered, left } from './visit-transitions';
-import { wentOn } from './went-on';
+import { stillUnhandled } from './went-on';
 
 /*
  * The fold of a run. `transition` is the one place that says what an event does; it also gives the step and question
@@ -23,7 +23,7 @@ import { wentOn } from './went-on';
  * Raised with every change of what the fold makes of a journal, so that no state that an older release stored is taken
  * for what this one would say of the same events (promise 8 across releases).
  */
-export const FOLD_VERSION = 4;
+export const FOLD_VERSION = 5;
 
 /** A run before its first event. */
 export function emptyState(agent = ''): RunState {
@@ -56,6 +56,7 @@ export function emptyState(agent = ''): RunState {
     finished: false,
     othersSeq: seq(0),
     verifies: [],
+    unhandled: {},
     rewinds: [],
   };
 }
@@ -67,8 +68,8 @@ export const applyEvent = (state: RunState, event: RunEvent): RunState =>
 /** Like `applyEvent`, with the rows that changed. `rows: false` spares building the row of a completed step. */
 export function transition(before: RunState, event: RunEvent, rows = true): Transition {
   let base = goesOn(before, event) ? { ...before, status: 'running' as const, waitingOn: [] } : before;
-  if (base.lastFailed !== undefined && wentOn(event, base.lastFailed.stepKey))
-    base = without(base, 'lastFailed');
+  const unhandled = stillUnhandled(base.unhandled, event);
+  if (unhandled !== base.unhandled) base = { ...base, unhandled };
   const change = effectOf(base, event, rows);
   // What a case built is nobody else's yet, so the position is set in place: a second copy would double the fold's cost.
   const state: Positioned = change.state === before ? { ...before } : change.state;

@@ -1,6 +1,7 @@
 import type { EventOf, RunEvent, WaitingOn } from '../events/run-event';
 import type { OpenStep, RunState, StepRecord } from './records';
 import { own, type Transition, without, withSteps } from './state-change';
+import { endedBy } from './went-on';
 
 /* What the events of a run as a whole do: it starts, waits, stops, and goes on. */
 
@@ -79,8 +80,12 @@ function closeOpen(step: OpenStep, event: RunEvent): OpenStep {
   return { ...closed, status: step.effect === 'external' && step.intent ? 'in-doubt' : 'unknown' };
 }
 
-/** What a stop closed is open again. A revival takes the doubt back that only the stop had raised. */
+/**
+ * What a stop closed is open again. A revival takes the doubt back that only the stop had raised, and takes up the order
+ * again that was withdrawn with it.
+ */
 export function resumed(state: RunState, event: EventOf<'run.resumed'>): Transition {
+  const order = event.revived ? state.interruption?.order : undefined;
   const open: Record<string, OpenStep> = { ...state.open };
   const stillStopped: Record<string, OpenStep> = {};
   const changed: StepRecord[] = [];
@@ -99,11 +104,13 @@ export function resumed(state: RunState, event: EventOf<'run.resumed'>): Transit
   return withSteps(
     {
       ...cleared,
+      ...(order !== undefined && order.commandId === event.commandId && { pending: order }),
       status: 'running',
       open,
       stopped: stillStopped,
       waitingOn: [],
       finished: false,
+      diverged: false,
       workerId: event.workerId,
     },
     changed,
@@ -111,10 +118,10 @@ export function resumed(state: RunState, event: EventOf<'run.resumed'>): Transit
 }
 
 export function failed(state: RunState, event: EventOf<'run.failed'>): Transition {
-  const last = state.lastFailed;
   // Where the run names no step, it is the last failure after which nothing went on: code may wrap what it rethrows.
-  const named = event.stepKey ?? (event.cause === 'error' ? last?.stepKey : undefined);
-  const culprit = last && last.stepKey === named ? { [last.stepKey]: last } : undefined;
+  const ended = event.cause === 'error' ? endedBy(state.unhandled, event.stepKey) : undefined;
+  const named = event.stepKey ?? ended?.stepKey;
+  const culprit = ended && { [ended.stepKey]: ended };
   return stopped(
     {
       ...state,

@@ -56,6 +56,16 @@ describe.each(Object.entries(ends))('a step that %s', (what, end) => {
     }
   });
 
+  it('keeps the alarm when the run goes back to before it', () => {
+    const lineage = ended([start(1)]);
+    lineage.now += 5_000;
+    lineage.console([
+      { kind: 'run.interrupted', cause: 'lease-lapsed' },
+      { kind: 'run.rewound', toSeq: seq(1), commandId: lineage.nextCommand(), kept: [] },
+    ]);
+    expect(repeated(lineage)).toBe(1);
+  });
+
   it('raises none for its next attempt', () => {
     const lineage = ended();
     lineage.worker([start(2)]);

@@ -39,6 +39,8 @@ export function omit<Value>(
   key: string,
 ): Readonly<Record<string, Value>> {
   if (!Object.hasOwn(map, key)) return map;
+  // Mostly it is the one step that is open. An object that something is deleted from is slow ever after.
+  if (Object.keys(map).length === 1) return {};
   const copy = { ...map };
   delete copy[key];
   return copy;

@@ -3,20 +3,20 @@ import type { EventOf, RunEvent, Usage } from '../events/run-event';
 import { isOutcome } from './answers';
 import { inForce, segmentsAt } from './effective-path';
 import type { OpenStep, RunState, StepRecord } from './records';
-import { omit, only, own, type Transition, without, withSteps } from './state-change';
+import { omit, only, own, type Transition, withSteps } from './state-change';
 import { label } from './step-label';
 
 /* What a step's attempts and their outcomes do. */
 
 /** The step as the state knows it, where it was started before: one that ended is known by its row alone. */
 export const startedBefore = (state: RunState, key: StepKey): OpenStep | undefined =>
-  openOrStopped(state, key) ?? (state.lastFailed?.stepKey === key ? state.lastFailed : undefined);
+  openOrStopped(state, key) ?? own(state.unhandled, key);
 
 export function stepStarted(state: RunState, event: EventOf<'step.started'>): Transition {
   const key = event.stepKey;
   const known = startedBefore(state, key);
   const before = known ?? event.endedBefore;
-  const step: OpenStep = {
+  const step: Mutable<OpenStep> = {
     stepKey: key,
     line: state.line,
     name: event.name,
@@ -28,29 +28,31 @@ export function stepStarted(state: RunState, event: EventOf<'step.started'>): Tr
     startedAt: before?.startedAt ?? event.at,
     attemptSeq: event.seq,
     inputDigest: event.inputDigest,
-    ...(event.effect && { effect: event.effect }),
-    ...(event.input && { input: event.input }),
-    ...(event.conversation !== undefined && { conversation: event.conversation }),
-    ...(event.intent && { intent: event.intent }),
-    ...(event.api !== undefined && { api: event.api }),
-    ...(event.model !== undefined && { model: event.model }),
-    ...(event.step === 'wait' && { waitsFor: 'timer' as const }),
   };
+  if (event.effect) step.effect = event.effect;
+  if (event.input) step.input = event.input;
+  if (event.conversation !== undefined) step.conversation = event.conversation;
+  if (event.intent) step.intent = event.intent;
+  if (event.api !== undefined) step.api = event.api;
+  if (event.model !== undefined) step.model = event.model;
+  if (event.step === 'wait') step.waitsFor = 'timer';
   const again = known === undefined ? event.endedBefore?.counted === true : known.status === 'failed';
   const repeated = before !== undefined && before.executions > 0 && event.attempt <= before.attempt;
-  const base = state.lastFailed?.stepKey === key ? without(state, 'lastFailed') : state;
-  return withSteps(
-    {
-      ...base,
-      open: { ...state.open, [key]: step },
-      stopped: omit(state.stopped, key),
-      ...((again || repeated) && {
-        counts: {
+  const counts =
+    again || repeated
+      ? {
           ...state.counts,
           steps: state.counts.steps - (again ? 1 : 0),
           repeatedAttempts: state.counts.repeatedAttempts + (repeated ? 1 : 0),
-        },
-      }),
+        }
+      : state.counts;
+  return withSteps(
+    {
+      ...state,
+      open: { ...state.open, [key]: step },
+      stopped: omit(state.stopped, key),
+      unhandled: omit(state.unhandled, key),
+      counts,
     },
     [step],
   );
@@ -72,15 +74,30 @@ function closed(step: OpenStep, event: RunEvent): StepRecord {
   return { ...row, endedSeq: event.seq, endedAt: event.at };
 }
 
-type Counts = { -readonly [Name in keyof RunState['counts']]: RunState['counts'][Name] };
+/** The same of a step that was done: an attempt that failed before is not told by the row. */
+function closedWell(step: OpenStep, event: RunEvent): Mutable<StepRecord> {
+  if (isPlain(step)) return { ...step, endedSeq: event.seq, endedAt: event.at };
+  const { failure: _failure, error: _error, ...row } = closed(step, event);
+  return row;
+}
+
+/** Nothing is to be left out of its row. */
+const isPlain = (step: OpenStep): boolean =>
+  step.waitsFor === undefined &&
+  step.settled === undefined &&
+  step.failure === undefined &&
+  step.error === undefined;
+
+/** A record while it is built: member by member, which takes less time than spreads of what may be absent. */
+type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 
 /** The counts with what a completed step told. What has a usage called a model, whatever its kind. */
 function withUsage(
   before: RunState['counts'],
   step: OpenStep | undefined,
   usage: Usage | undefined,
-): RunState['counts'] {
-  const counts: Counts = { ...before };
+): Mutable<RunState['counts']> {
+  const counts: Mutable<RunState['counts']> = { ...before };
   for (const name of ['inputTokens', 'outputTokens', 'costMicroUsd'] as const) {
     const told = usage?.[name];
     if (told !== undefined) counts[name] = (counts[name] ?? 0) + told;
@@ -92,39 +109,37 @@ function withUsage(
 export function stepCompleted(state: RunState, event: EventOf<'step.completed'>, rows: boolean): Transition {
   const step = openOrStopped(state, event.stepKey);
   const usage = event.usage;
-  const counts = {
-    ...withUsage(state.counts, step, usage),
-    // Without a start there is no row of it either.
-    steps: state.counts.steps + (step === undefined ? 0 : 1),
-  };
+  const counts = withUsage(state.counts, step, usage);
+  // Without a start there is no row of it either.
+  if (step !== undefined) counts.steps += 1;
   const api = step?.api;
+  const { open, stopped, questions } = ended(state, event.stepKey);
   const after: RunState = {
     ...state,
-    ...ended(state, event.stepKey),
+    open,
+    stopped,
+    questions,
     counts,
     lastEndedStep: label(step?.name, event.stepKey),
-    ...(api !== undefined && {
-      apis: {
-        ...state.apis,
-        [api]: { status: 'ok' as const, lastCall: 'completed' as const, seq: event.seq, failures: 0 },
-      },
-    }),
+    apis:
+      api === undefined
+        ? state.apis
+        : {
+            ...state.apis,
+            [api]: { status: 'ok' as const, lastCall: 'completed' as const, seq: event.seq, failures: 0 },
+          },
   };
   if (step === undefined || !rows) return only(after);
-  const { failure: _failure, error: _error, ...row } = closed(step, event);
-  return withSteps(after, [
-    {
-      ...row,
-      status: event.recorded ? 'completed' : 'not-recorded',
-      attempt: event.attempt,
-      ...(event.result && { result: event.result }),
-      ...(event.message && { message: event.message }),
-      ...(event.receipt !== undefined && { receipt: event.receipt }),
-      ...(usage && { usage }),
-      ...(event.verdict && { verdict: event.verdict }),
-      ...(event.problem !== undefined && { error: { type: 'NotRecorded', message: event.problem } }),
-    },
-  ]);
+  const row = closedWell(step, event);
+  row.status = event.recorded ? 'completed' : 'not-recorded';
+  row.attempt = event.attempt;
+  if (event.result) row.result = event.result;
+  if (event.message) row.message = event.message;
+  if (event.receipt !== undefined) row.receipt = event.receipt;
+  if (usage) row.usage = usage;
+  if (event.verdict) row.verdict = event.verdict;
+  if (event.problem !== undefined) row.error = { type: 'NotRecorded', message: event.problem };
+  return withSteps(after, [row]);
 }
 
 export function stepFailed(state: RunState, event: EventOf<'step.failed'>): Transition {
@@ -179,7 +194,7 @@ export function stepFailed(state: RunState, event: EventOf<'step.failed'>): Tran
       ...ended(state, event.stepKey),
       apis,
       counts: { ...counts, steps: counts.steps + 1 },
-      lastFailed: last,
+      unhandled: { ...omit(state.unhandled, event.stepKey), [event.stepKey]: last },
       lastEndedStep: label(step.name, event.stepKey),
     },
     [last],

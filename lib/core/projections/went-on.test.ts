@@ -69,15 +69,40 @@ const something: readonly (readonly [string, readonly NewEvent[]])[] = [
   ['the next state', [{ kind: 'state.left', key: 'work#1', state: 'work', visit: 1, to: 'close' }]],
 ];
 
-describe('the failure that ended a run which names none', () => {
-  const finalIn = (lineage: TestLineage) => {
-    const copies = inheritEvents(lineage.root, lineage.of().events, seq(2));
-    return assertDefined(
-      copies.find((event) => event.kind === 'step.failed'),
-      'the failure is copied',
-    );
-  };
+const finalIn = (lineage: TestLineage) => {
+  const copies = inheritEvents(lineage.root, lineage.of().events, seq(2));
+  return assertDefined(
+    copies.find((event) => event.kind === 'step.failed'),
+    'the failure is copied',
+  );
+};
 
+describe('the failure that a run names', () => {
+  it.each(something)(
+    'is an outcome where its code went on from it by %s, though it was thrown again',
+    (_what, between) => {
+      const lineage = run(between, ended(true));
+      const { state } = lineage.of().run;
+      expect(state.failure?.stepKey).toBe(failing);
+      expect(state.stopped[failing]).toBeUndefined();
+      expect(finalIn(lineage)).toMatchObject({ final: true });
+    },
+  );
+
+  it.each(nothing)('ended it where nothing went on: after it came %s', (_what, between) => {
+    const lineage = run(between, ended(true));
+    expect(lineage.of().run.state.stopped[failing]).toMatchObject({ status: 'failed' });
+    expect(finalIn(lineage)).toMatchObject({ final: false });
+  });
+
+  it('is that one, though another branch failed after it', () => {
+    const other = 'work#1/fan#1:b/look#1';
+    const lineage = run([{ ...failed, stepKey: stepKey(other) }], ended(true));
+    expect(Object.keys(lineage.of().run.state.stopped)).toEqual([failing]);
+  });
+});
+
+describe('the failure that ended a run which names none', () => {
   it.each(nothing)(
     'is the last one after which its code asked for nothing: after it came %s',
     (_what, between) => {

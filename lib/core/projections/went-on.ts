@@ -1,13 +1,36 @@
 import type { StepKey } from '../events/ids';
 import type { RunEvent } from '../events/run-event';
 import { scopeOf, within } from '../events/step-key';
+import { own } from './state-change';
+
+/** Without the final failures that the event shows code to have gone on from: the same map where there are none. */
+export function stillUnhandled<Failure>(
+  failures: Readonly<Record<string, Failure>>,
+  event: RunEvent,
+): Readonly<Record<string, Failure>> {
+  const keys = Object.keys(failures) as StepKey[];
+  if (!keys.some((key) => wentOn(event, key))) return failures;
+  return Object.fromEntries(
+    keys.filter((key) => !wentOn(event, key)).map((key) => [key, failures[key] as Failure]),
+  );
+}
+
+/**
+ * The failure that ended a run: the one that it names, where its code did not go on from it, else the newest. One that
+ * code went on from is an outcome as any other, though the run ended with its error.
+ */
+export function endedBy<Failure>(
+  unhandled: Readonly<Record<string, Failure>>,
+  named: StepKey | undefined,
+): Failure | undefined {
+  return named === undefined ? Object.values(unhandled).at(-1) : own(unhandled, named);
+}
 
 /**
  * Whether the event shows that code went on after the final failure of `failed`: it asked for something in that step's
  * scope, or in one above. The end of a scope is no call of the one above it, and a sibling branch knows nothing of it.
- * The last failure after which nothing went on is the one that ended a run which names none.
  */
-export function wentOn(event: RunEvent, failed: StepKey): boolean {
+function wentOn(event: RunEvent, failed: StepKey): boolean {
   if (event.by !== 'worker') return false;
   const scope = scopeAsking(event, failed);
   return scope !== undefined && scope !== '' && within(scopeOf(failed), scope);

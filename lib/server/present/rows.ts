@@ -1,5 +1,5 @@
 import { scopeOf, visitOf } from '@/lib/core/events/step-key';
-import { askAgainAt, mayHaveHappenedTwice } from '@/lib/core/projections/ledger';
+import { askAgainAt, evidenceOf, ledgerOf, mayHaveHappenedTwice } from '@/lib/core/projections/ledger';
 import type {
   CheckpointRecord,
   EffectRecord,
@@ -92,7 +92,13 @@ export const presentCheckpoint = (checkpoint: CheckpointRecord, inForce: boolean
 });
 
 /** `askAgainAt` is shown while an answer may still be early, see DESIGN §5. */
-export const presentEffect = (effect: EffectRecord): EffectRow => ({
+/** A ledger's rows, each beside the others of its occurrence. */
+export function presentEffects(effects: readonly EffectRecord[]): readonly EffectRow[] {
+  const ledger = ledgerOf(effects);
+  return effects.map((effect) => presentEffect(effect, ledger.get(effect.stepKey) ?? []));
+}
+
+const presentEffect = (effect: EffectRecord, generations: readonly EffectRecord[]): EffectRow => ({
   stepKey: effect.stepKey,
   name: effect.name,
   effect: effect.effect,
@@ -115,13 +121,13 @@ export const presentEffect = (effect: EffectRecord): EffectRow => ({
   attempt: effect.attempt,
   firstIntentAt: iso(effect.firstIntentAt),
   settledAt: iso(askAgainAt(effect)),
-  evidence: (effect.evidence ?? []).map(({ runId, intentSeq, source, receipt }) => ({
+  evidence: evidenceOf(effect).map(({ runId, intentSeq, source, receipt }) => ({
     runId,
     intentSeq,
     source,
     receipt: orNull(receipt),
   })),
-  perhapsTwice: mayHaveHappenedTwice(effect),
+  perhapsTwice: mayHaveHappenedTwice(effect, generations),
 });
 
 export const presentMessage = (message: MessageView): MessageRow => ({

@@ -3,6 +3,7 @@ import { machineDigest, stepKey } from '@/lib/core/events/ids';
 import { FOLD_VERSION, foldRun } from '@/lib/core/projections/run-state';
 import { describeOnPostgres, sqliteDatabase } from '@/lib/testing/databases';
 import { refOf, TestLineage } from '@/lib/testing/random-journal';
+import type { RunFilter } from '@/lib/usecases/ports';
 import { openStore } from './open-store';
 
 async function isFoldedAnew(url: string): Promise<void> {
@@ -25,6 +26,7 @@ async function isFoldedAnew(url: string): Promise<void> {
   const old = {
     ...run.state,
     fold: FOLD_VERSION - 1,
+    tags: ['old'],
     visits: {},
     messages: { count: 99, headSeq: run.headSeq },
   };
@@ -56,8 +58,10 @@ async function isFoldedAnew(url: string): Promise<void> {
   for (const read of [page.items, await store.heldRuns(), await store.lineage(run.root), waiting.items])
     expect(read.map(({ state }) => state)).toEqual([folded]);
   expect(await write('as it is found')).toEqual({ ok: true, value: folded });
-  const { items } = await store.runs({ filter: {}, sort: 'created', descending: false, limit: 1 });
-  expect(items[0]?.state).toEqual(folded);
+  const found = async (filter: RunFilter) =>
+    (await store.runs({ filter, sort: 'created', descending: false, limit: 1 })).items;
+  expect((await found({}))[0]?.state).toEqual(folded);
+  expect(await found({ tag: ['old'] })).toEqual([]);
   await store.close();
 }
 

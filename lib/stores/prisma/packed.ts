@@ -25,7 +25,7 @@ const KEYS = [
   'planDigest', 'edits', 'decisions', 'options', 'parent', 'outcome', 'detail', 'of', 'on', 'for', 'before', 'toSeq', 'kept',
   'revived', 'condition', 'scope', 'partial', 'problem', 'compensates', 'failures', 'layer', 'summary', 'keptMessages', 'note',
   'decision', 'askedDigest', 'asked', 'recordedDigest', 'what', 'sentence', 'waitsFor', 'lastCall', 'interruption', 'pending',
-  'leaseId', 'since', 'expiresAt', 'leaseMs', 'queue', 'verifies', 'lastFailed', 'conversation', 'leavesBy',
+  'leaseId', 'since', 'expiresAt', 'leaseMs', 'queue', 'verifies', 'unhandled', 'conversation', 'leavesBy',
   'unpriced',
 ] as const;
 
@@ -46,6 +46,8 @@ const ESCAPED_KEY = '$';
 const DIGEST = '#';
 const REF = '&';
 const QUOTED = "'";
+/** Text that stands in JSON as it is. */
+const PLAIN = /^[ !#-[\]-~]*$/;
 const HEX64 = /^[0-9a-f]{64}$/;
 const CODEC_LETTER = { json: 'j', text: 't', bytes: 'b' } as const satisfies Record<Codec, string>;
 const codecOf = new Map<string, Codec>([
@@ -54,12 +56,20 @@ const codecOf = new Map<string, Codec>([
   ['b', 'bytes'],
 ]);
 
-const hexToBase64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64url');
+/** For one digest at a time: it lasts no longer than the call. */
+const digestBytes = Buffer.alloc(32);
+function hexToBase64(hex: string): string {
+  digestBytes.write(hex, 'hex');
+  return digestBytes.toString('base64url');
+}
 const base64ToHex = (text: string) => Buffer.from(text, 'base64url').toString('hex');
 const BASE64_LENGTH = 43;
 
 /** Packs a JSON value; members that are `undefined` are left out, as `JSON.stringify` does. */
-export const pack = (value: unknown): string => JSON.stringify(shorten(value));
+export const pack = (value: unknown): string => packed(value) ?? 'null';
+
+/** Packs an object without some of its own members, which stand elsewhere. */
+export const packWithout = (value: object, left: ReadonlySet<string>): string => packedMembers(value, left);
 
 /** The value that was packed. Throws on text that `pack` did not make. */
 export function unpack(text: string): unknown {
@@ -82,15 +92,24 @@ function isPayloadRef(value: object): value is PayloadRef {
   );
 }
 
-function shorten(value: unknown): unknown {
-  if (typeof value === 'string') return shortenString(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(shorten);
-  if (isPayloadRef(value)) return shortenRef(value);
-  const short: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value))
-    if (member !== undefined) set(short, shortenKey(key), shorten(member));
-  return short;
+const none: ReadonlySet<string> = new Set();
+
+/** `JSON.stringify` of what is stored for the value; written as text at once, since a journal is packed event by event. */
+function packed(value: unknown): string | undefined {
+  if (typeof value === 'string') return packedString(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(pack).join(',')}]`;
+  return isPayloadRef(value) ? packedRef(value) : packedMembers(value, none);
+}
+
+function packedMembers(value: object, left: ReadonlySet<string>): string {
+  let members = '';
+  for (const key of Object.keys(value)) {
+    if (left.has(key)) continue;
+    const text = packed((value as Readonly<Record<string, unknown>>)[key]);
+    if (text !== undefined) members += `${members === '' ? '' : ','}${packedMember(key)}:${text}`;
+  }
+  return `{${members}}`;
 }
 
 function lengthen(value: unknown): unknown {
@@ -102,16 +121,19 @@ function lengthen(value: unknown): unknown {
   return long;
 }
 
-const shortenKey = (key: string): string =>
-  codeOf.get(key) ?? (keyOf.has(key) || key.startsWith(ESCAPED_KEY) ? ESCAPED_KEY + key : key);
+const quotedCode = new Map([...codeOf].map(([key, code]) => [key, `"${code}"`]));
+const packedMember = (key: string): string =>
+  quotedCode.get(key) ??
+  JSON.stringify(keyOf.has(key) || key.startsWith(ESCAPED_KEY) ? ESCAPED_KEY + key : key);
 
 const lengthenKey = (key: string): string =>
   keyOf.get(key) ?? (key.startsWith(ESCAPED_KEY) ? key.slice(ESCAPED_KEY.length) : key);
 
-function shortenString(text: string): string {
+function packedString(text: string): string {
   const first = text[0];
-  if (first === DIGEST || first === REF || first === QUOTED) return QUOTED + text;
-  return text.length === 64 && HEX64.test(text) ? DIGEST + hexToBase64(text) : text;
+  if (first === DIGEST || first === REF || first === QUOTED) return JSON.stringify(QUOTED + text);
+  if (text.length === 64 && HEX64.test(text)) return `"${DIGEST}${hexToBase64(text)}"`;
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 function lengthenString(text: string): unknown {
@@ -127,8 +149,8 @@ function lengthenString(text: string): unknown {
   }
 }
 
-const shortenRef = (ref: PayloadRef): string =>
-  REF + hexToBase64(ref.sha256) + CODEC_LETTER[ref.codec] + ref.bytes.toString(36);
+const packedRef = (ref: PayloadRef): string =>
+  `"${REF}${hexToBase64(ref.sha256)}${CODEC_LETTER[ref.codec]}${ref.bytes.toString(36)}"`;
 
 function lengthenRef(text: string): PayloadRef {
   const end = 1 + BASE64_LENGTH;

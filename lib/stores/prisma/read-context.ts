@@ -1,4 +1,4 @@
-import type { EpochMs, RunId, Sha256 } from '@/lib/core/events/ids';
+import type { EpochMs, RunId, Sha256, StepKey } from '@/lib/core/events/ids';
 import { epochMs, runId, sha256 } from '@/lib/core/events/ids';
 import { misreferred, type PayloadRef } from '@/lib/core/events/payload';
 import type { RunEvent } from '@/lib/core/events/run-event';
@@ -41,7 +41,11 @@ export async function readContext(
     now: known.now,
     run: row?.record,
     ledgerVersion: known.ledgerVersion,
-    effects: ask.effectKeys === undefined ? [] : await readEffects(sql, root, ask.effectKeys),
+    // The ledger's version rises with every row: a lineage without one has none.
+    effects:
+      ask.effectKeys === undefined || known.ledgerVersion === 0
+        ? []
+        : await readEffects(sql, root, ask.effectKeys),
     steps: row === undefined ? [] : await readSteps(sql, row.key, ask.stepKeys ?? []),
     batch: await readBatch(sql, row, ask.batch),
     answer: ask.answerKey === undefined ? undefined : await readAnswer(sql, ask.answerKey),
@@ -72,7 +76,8 @@ async function asFoldedNow(sql: Sql, found: RunRow): Promise<RunRow> {
   if (record.state.fold === FOLD_VERSION) return found;
   const rows = await sql.query(`${eventSelect} WHERE e."run" = ? ORDER BY e."seq"`, [key]);
   const events = rows.map((row) => eventFromRow(record.runId, row));
-  return { ...found, record: { ...record, state: foldRun(events, emptyState(record.state.agent)) } };
+  const state = foldRun(events, emptyState(record.state.agent));
+  return { ...found, record: { ...record, state }, foldedAnew: true };
 }
 
 export async function readLedgerVersion(sql: Sql, root: RunId): Promise<number> {
@@ -88,19 +93,29 @@ export async function readEffects(
   root: RunId,
   keys: NonNullable<AnyAsk['effectKeys']>,
 ): Promise<readonly EffectRecord[]> {
-  const { rows } = sql.dialect;
+  if (keys !== 'all' && keys.length === 0) return [];
   const select = 'SELECT "record" FROM "Effect" WHERE "root" = ?';
   const order = ` ${effectOrder(sql.dialect)}`;
+  const asked = keys === 'all' ? undefined : among(sql, keys);
   const found =
-    keys === 'all'
+    asked === undefined
       ? await sql.query(select + order, [toColumn(root)])
-      : keys.length === 0
-        ? []
-        : await sql.query(`${select} AND "stepKey" IN (SELECT v.value->>0 FROM ${rows})${order}`, [
-            toColumn(root),
-            JSON.stringify(keys.map((key) => [toColumn(key)])),
-          ]);
+      : await sql.query(`${select} AND "stepKey" ${asked.text}${order}`, [toColumn(root), ...asked.args]);
   return found.map(([record]) => recordFrom<EffectRecord>(record));
+}
+
+/** So many keys are bound one by one: what unpacks JSON costs more to begin than a few look-ups. */
+const FEW = 4;
+
+/** `IN (…)` for step keys. */
+function among(sql: Sql, keys: readonly StepKey[]) {
+  const texts = keys.map(toColumn);
+  return texts.length <= FEW
+    ? { text: `IN (${texts.map(() => '?').join(', ')})`, args: texts }
+    : {
+        text: `IN (SELECT v.value->>0 FROM ${sql.dialect.rows})`,
+        args: [JSON.stringify(texts.map((text) => [text]))],
+      };
 }
 
 async function readSteps(
@@ -109,10 +124,10 @@ async function readSteps(
   keys: NonNullable<AnyAsk['stepKeys']>,
 ): Promise<readonly StepRecord[]> {
   if (keys.length === 0) return [];
+  const asked = among(sql, keys);
   const found = await sql.query(
-    `SELECT "line", "stepKey", "startedSeq", "record" FROM "Step" WHERE "run" = ?` +
-      ` AND "stepKey" IN (SELECT v.value->>0 FROM ${sql.dialect.rows})`,
-    [run, JSON.stringify(keys.map((key) => [toColumn(key)]))],
+    `SELECT "line", "stepKey", "startedSeq", "record" FROM "Step" WHERE "run" = ? AND "stepKey" ${asked.text}`,
+    [run, ...asked.args],
   );
   return found.map(stepFromRow);
 }

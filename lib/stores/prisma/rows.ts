@@ -24,7 +24,7 @@ import type {
 } from '@/lib/core/projections/records';
 import type { BatchRecord, SnapshotRecord } from '@/lib/usecases/ports';
 import { eventCode, kindOfCode } from './event-codes';
-import { fromColumn, pack, toColumn, unpack } from './packed';
+import { fromColumn, pack, packWithout, toColumn, unpack } from './packed';
 import { failureText, searchText } from './run-text';
 import type { SqlRow } from './sql';
 import { fromStored, plainView } from './stored-body';
@@ -42,34 +42,30 @@ export interface RunRow {
   readonly key: number;
   readonly consoleSeq: number;
   readonly record: RunRecord;
+  /** The record's state is folded anew, since another release had stored what its row says. */
+  readonly foldedAnew?: true;
 }
 
-/** Columns of `Run` in the order of `runValues`; the first five never change. */
-export const runColumns = [
-  'runId',
-  'root',
-  'createdAt',
-  'parent',
-  'parentId',
-  'home',
-  'source',
-  'agent',
+/** What never changes. */
+const FIXED = ['runId', 'root', 'createdAt', 'parent', 'parentId'] as const;
+/** What few appends change. */
+const SELDOM = ['home', 'source', 'agent', 'failure', 'tags', 'search', 'lease', 'plannedMachine'] as const;
+/** What every append changes. */
+export const movingColumns = [
   'status',
-  'failure',
-  'tags',
-  'search',
   'updatedAt',
   'headSeq',
   'epoch',
   'lastBatch',
-  'lease',
-  'unsettled',
   'consoleSeq',
-  'plannedMachine',
   'state',
-  'wanted',
-  'wantedAt',
 ] as const;
+/** What may change, but for whom the run waits for. */
+export const changingColumns = [...SELDOM, ...movingColumns] as const;
+/** Whom the run waits for, and since when. */
+export const wantedColumns = ['wanted', 'wantedAt'] as const;
+/** Columns of `Run` in the order of `runValues`. */
+export const runColumns = [...FIXED, ...changingColumns, ...wantedColumns] as const;
 /** Types of the columns above, as SQL casts them. */
 export const runColumnTypes = {
   runId: 'TEXT',
@@ -89,7 +85,6 @@ export const runColumnTypes = {
   epoch: 'INTEGER',
   lastBatch: 'INTEGER',
   lease: 'TEXT',
-  unsettled: 'INTEGER',
   consoleSeq: 'INTEGER',
   plannedMachine: 'TEXT',
   state: 'TEXT',
@@ -97,33 +92,54 @@ export const runColumnTypes = {
   wantedAt: 'BIGINT',
 } as const satisfies Record<(typeof runColumns)[number], 'TEXT' | 'BIGINT' | 'INTEGER'>;
 
-export function runValues(run: RunRecord, consoleSeq: number): readonly (string | number | null)[] {
+type ColumnValues = readonly (string | number | null)[];
+
+export const runValues = (run: RunRecord, consoleSeq: number): ColumnValues => [
+  toColumn(run.runId),
+  toColumn(run.root),
+  run.createdAt,
+  run.parent === undefined ? null : pack(run.parent),
+  run.parent === undefined ? null : toColumn(run.parent.runId),
+  ...changingValues(run, consoleSeq),
+  ...wantedValues(run),
+];
+
+export const changingValues = (run: RunRecord, consoleSeq: number): ColumnValues => [
+  run.home,
+  toColumn(run.source),
+  toColumn(run.state.agent),
+  toColumn(failureText(run).toLowerCase()),
+  [...new Set(run.state.tags)].map(tagColumn).join(''),
+  toColumn(searchText(run)),
+  run.lease === undefined ? null : pack(run.lease),
+  run.plannedMachine ?? null,
+  ...movingValues(run, consoleSeq),
+];
+
+/** False: the change leaves what `SELDOM` names as it is stored. By identity, since a change copies what it changes. */
+export const changesSeldom = ({ record, foldedAnew }: RunRow, run: RunRecord): boolean =>
+  foldedAnew === true ||
+  record.home !== run.home ||
+  record.source !== run.source ||
+  record.lease !== run.lease ||
+  record.plannedMachine !== run.plannedMachine ||
+  record.state.agent !== run.state.agent ||
+  record.state.failure !== run.state.failure ||
+  record.state.tags !== run.state.tags;
+
+export const movingValues = (run: RunRecord, consoleSeq: number): ColumnValues => [
+  run.state.status,
+  run.updatedAt,
+  run.headSeq,
+  run.epoch,
+  run.lastBatch,
+  consoleSeq,
+  pack(run.state),
+];
+
+export function wantedValues(run: RunRecord): ColumnValues {
   const wanted = ticketOf(run);
-  return [
-    toColumn(run.runId),
-    toColumn(run.root),
-    run.createdAt,
-    run.parent === undefined ? null : pack(run.parent),
-    run.parent === undefined ? null : toColumn(run.parent.runId),
-    run.home,
-    toColumn(run.source),
-    toColumn(run.state.agent),
-    run.state.status,
-    toColumn(failureText(run).toLowerCase()),
-    [...new Set(run.state.tags)].map(tagColumn).join(''),
-    toColumn(searchText(run)),
-    run.updatedAt,
-    run.headSeq,
-    run.epoch,
-    run.lastBatch,
-    run.lease === undefined ? null : pack(run.lease),
-    run.unsettled,
-    consoleSeq,
-    run.plannedMachine ?? null,
-    pack(run.state),
-    wanted ?? null,
-    wanted === undefined ? null : run.updatedAt,
-  ];
+  return [wanted ?? null, wanted === undefined ? null : run.updatedAt];
 }
 
 /** Who finds the run among what is claimable, as one text: a machine's digest, or `*` for any, and the agent. */
@@ -138,7 +154,7 @@ export const ticket = (agent: string, machineDigest: MachineDigest | undefined):
 /** What `runFromRow` reads; `r` is the run, `l` the ledger of the lineage that it is the root of. */
 export const runFields =
   'r."key", r."runId", r."root", r."createdAt", r."parent", r."home", r."source", r."updatedAt", r."headSeq", r."epoch",' +
-  ' r."lastBatch", r."lease", r."unsettled", r."consoleSeq", r."plannedMachine", r."state", COALESCE(l."version", 0)';
+  ' r."lastBatch", r."lease", r."consoleSeq", r."plannedMachine", r."state", COALESCE(l."version", 0)';
 export const runSelect = `SELECT ${runFields} FROM "Run" r LEFT JOIN "Ledger" l ON l."root" = r."runId"`;
 
 export function runFromRow(row: SqlRow): RunRow {
@@ -155,7 +171,6 @@ export function runFromRow(row: SqlRow): RunRow {
     at,
     lastBatch,
     lease,
-    unsettled,
     consoleSeq,
     plannedMachine,
     state,
@@ -178,7 +193,6 @@ export function runFromRow(row: SqlRow): RunRow {
       ...(lease === null ? {} : { lease: unpackAs<Lease>(lease) }),
       ...(plannedMachine === null ? {} : { plannedMachine: machineDigest(String(plannedMachine)) }),
       state: unpackAs<RunState>(state),
-      unsettled: Number(unsettled),
       ledgerVersion: Number(version),
     },
   };
@@ -187,17 +201,25 @@ export function runFromRow(row: SqlRow): RunRow {
 /** Key of what is not the usual in an event's stored body: version, and origin where it was copied. */
 const UNUSUAL = '~';
 
+/** Members of an event that its row has beside the body. */
+const STAMP: ReadonlySet<string> = new Set<keyof RunEvent>([
+  'runId',
+  'seq',
+  'at',
+  'epoch',
+  'by',
+  'version',
+  'inherited',
+  'kind',
+]);
+
 /** `[run, seq, at, epoch, kind, body]`. */
 export function eventValues(key: number, event: RunEvent): readonly (string | number)[] {
-  const { runId: _, seq: at, at: when, epoch: era, by, version, inherited, kind, ...body } = event;
-  const unusual =
-    version === EVENT_VERSION && inherited === undefined
-      ? body
-      : {
-          ...body,
-          [UNUSUAL]: inherited === undefined ? [version] : [version, inherited.runId, inherited.seq],
-        };
-  return [key, at, when, era, eventCode(event), pack(unusual)];
+  const { seq: at, at: when, epoch: era, version, inherited } = event;
+  const usual = version === EVENT_VERSION && inherited === undefined;
+  const unusual = inherited === undefined ? [version] : [version, inherited.runId, inherited.seq];
+  const body = packWithout(usual ? event : { ...event, [UNUSUAL]: unusual }, STAMP);
+  return [key, at, when, era, eventCode(event), body];
 }
 
 export const eventSelect = 'SELECT e."seq", e."at", e."epoch", e."kind", e."body" FROM "Event" e';
@@ -223,10 +245,11 @@ export function eventFromRow(id: RunId, row: SqlRow): RunEvent {
   } as RunEvent);
 }
 
+const STEP_COLUMNS: ReadonlySet<string> = new Set<keyof StepRecord>(['stepKey', 'line', 'startedSeq']);
+
 /** `[run, line, stepKey, startedSeq, record]`; the record without what the columns hold. */
 export function stepValues(key: number, step: StepRecord): readonly (string | number)[] {
-  const { stepKey: address, line, startedSeq, ...rest } = step;
-  return [key, line, toColumn(address), startedSeq, pack(rest)];
+  return [key, step.line, toColumn(step.stepKey), step.startedSeq, packWithout(step, STEP_COLUMNS)];
 }
 
 export function stepFromRow(row: SqlRow): StepRecord {

@@ -76,7 +76,8 @@ export function runReader(sql: Sql): RunReader {
 
     async heldRuns() {
       const found = await sql.query(
-        `${runSelect} WHERE r."status" = 'running' OR (r."status" = 'waiting' AND r."lease" IS NOT NULL)` +
+        `${runSelect} WHERE r."home" = 'here'` +
+          ` AND (r."status" = 'running' OR (r."status" = 'waiting' AND r."lease" IS NOT NULL))` +
           ' ORDER BY r."updatedAt", r."key"',
         [],
       );
@@ -97,6 +98,15 @@ export function runReader(sql: Sql): RunReader {
     async events(id, range) {
       const { text, args } = eventQuery(toColumn(id), range);
       return (await sql.query(text, args)).map((row) => eventFromRow(id, row));
+    },
+
+    async eventsAt(id, at) {
+      const found = await sql.query(
+        `${eventSelect} WHERE e."run" = ${KEY_OF_RUN} AND e."seq" IN (SELECT ${column(0, 'INTEGER')} FROM ${rows})` +
+          ' ORDER BY e."seq"',
+        [toColumn(id), JSON.stringify(at.map((one) => [one]))],
+      );
+      return found.map((row) => eventFromRow(id, row));
     },
 
     async buckets(id, n) {

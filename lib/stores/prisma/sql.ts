@@ -18,6 +18,8 @@ export interface Sql {
 /** What the two databases say differently. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
+  /** So many rows in one statement take less time bound than as JSON; 0 where JSON is the faster for all but a few. */
+  readonly boundRows: number;
   /** A table `v` with one column `value` of JSON arrays, from one argument of JSON text: rows of `->>` columns. */
   readonly rows: string;
   /** Part of the byte string in the next argument. */
@@ -33,6 +35,7 @@ export interface Dialect {
 
 export const sqlite: Dialect = {
   name: 'sqlite',
+  boundRows: 50,
   rows: 'json_each(?) v',
   slice: (offset, length) => `substr(?, ${offset}, ${length})`,
   unhex: (text) => `unhex(${text})`,
@@ -43,6 +46,7 @@ export const sqlite: Dialect = {
 
 export const postgres: Dialect = {
   name: 'postgres',
+  boundRows: 0,
   rows: 'json_array_elements(CAST(? AS json)) AS v(value)',
   slice: (offset, length) => `substr(CAST(? AS bytea), ${offset}, ${length})`,
   unhex: (text) => `decode(${text}, 'hex')`,

@@ -20,9 +20,9 @@ import { sqliteClient } from './prisma-client';
 import { readContext, readLedgerVersion, readRun } from './read-context';
 import type { RunRow } from './rows';
 import { runReader } from './run-reader';
-import { type Sql, sqlite, sqlOver } from './sql';
+import type { Sql } from './sql';
 import { abandon, isLarge, recoverStaged, settle, stage } from './staging';
-import { keepStatements } from './statement-cache';
+import { keptStatements } from './statement-cache';
 import { unusable } from './unusable-file';
 import { type Job, WriteQueue } from './write-queue';
 import { newestByConsole, type RunWrite, writeRows } from './write-rows';
@@ -76,14 +76,12 @@ const PRAGMAS =
 async function openOwned(file: string, unlock: () => void, now: () => EpochMs): Promise<Store> {
   const writer = await new PrismaBetterSqlite3({ url: `file:${file}` }).connect();
   await writer.executeScript(PRAGMAS);
-  keepStatements(writer);
   const readers = new PrismaBetterSqlite3({ url: `file:${file}`, readonly: true });
   const reading = await readers.connect();
-  keepStatements(reading);
   const client = sqliteClient(readers);
 
-  const sql = sqlOver(writer, sqlite);
-  const readSql = sqlOver(reading, sqlite);
+  const sql = keptStatements(writer);
+  const readSql = keptStatements(reading);
   const hot = new HotRuns();
   const feed = new LocalFeed();
   /** Leases are judged from then on, as the console judges them. */

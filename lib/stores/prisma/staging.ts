@@ -64,9 +64,11 @@ export async function settle(
   write: Writer,
   settled: (digests: readonly Sha256[]) => void = () => undefined,
 ): Promise<void> {
+  const before = new Set<Sha256>();
   for (const part of parts(events, ROWS_AT_ONCE)) {
-    const digests = [...digestsIn(part)];
-    await write((sql) => settlePayloads(sql, digests));
+    const digests = [...digestsIn(part)].filter((digest) => !before.has(digest));
+    for (const digest of digests) before.add(digest);
+    if (digests.length > 0) await write((sql) => settlePayloads(sql, digests));
     settled(digests);
   }
   await write(async (sql) => {

@@ -1,12 +1,10 @@
 import { PrismaBetterSqlite3 } from '@prisma/adapter-better-sqlite3';
 import { expect, it } from 'vitest';
-import { sqlite, sqlOver } from './sql';
-import { keepStatements } from './statement-cache';
+import { keptStatements } from './statement-cache';
 
 async function connected() {
   const adapter = await new PrismaBetterSqlite3({ url: 'file::memory:' }).connect();
-  keepStatements(adapter);
-  return { sql: sqlOver(adapter, sqlite), close: () => adapter.dispose() };
+  return { sql: keptStatements(adapter), close: () => adapter.dispose() };
 }
 
 it('gives each run of a kept statement its own arguments, and sees what changed in between', async () => {

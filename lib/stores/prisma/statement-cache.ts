@@ -1,64 +1,54 @@
 import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
+import { type Sql, type SqlRow, type SqlValue, sqlite, sqlOver } from './sql';
 
 /*
- * Prisma's adapter compiles every statement anew, which costs a tenth of a millisecond for a long one: an append has
- * seven. It binds by `prepare(sql).bind(args)`, and better-sqlite3 lets a statement be bound once, so what is kept here
- * is the compiled statement, given its arguments when it runs.
+ * Prisma's adapter compiles every statement anew, which costs a tenth of a millisecond for a long one, and then carries
+ * it through a handful of promises and a mapping of types that our statements do not need: an append has nine of them.
+ * So the compiled statements are kept here, and run on the adapter's own connection.
  */
 
-/** Of better-sqlite3's statement, what Prisma's adapter uses. */
+/** Of better-sqlite3's statement, what is used. */
 interface Statement {
   readonly reader: boolean;
-  run(args: readonly unknown[]): unknown;
-  all(args: readonly unknown[]): readonly unknown[];
+  run(args: readonly SqlValue[]): { readonly changes: number };
+  all(args: readonly SqlValue[]): readonly SqlRow[];
   raw(on: boolean): Statement;
-  columns(): readonly unknown[];
 }
 
 interface Database {
   prepare(sql: string): Statement;
 }
 
-interface Bound {
-  readonly reader: boolean;
-  run(): unknown;
-  columns(): readonly unknown[];
-  raw(): { all(): readonly unknown[] };
-}
-
 const MOST = 500;
 
 /**
- * Keeps the compiled statements of the adapter's connection. Does nothing where the adapter is made otherwise than the
- * one that this was written for: slower, and right.
+ * Statements on the adapter's connection, each compiled once. By way of the adapter where that is made otherwise than
+ * the one that this was written for: slower, and right.
  */
-export function keepStatements(adapter: SqlDriverAdapter): void {
+export function keptStatements(adapter: SqlDriverAdapter): Sql {
   const database = (adapter as { readonly client?: Partial<Database> }).client;
-  if (typeof database?.prepare !== 'function') return;
+  if (typeof database?.prepare !== 'function') return sqlOver(adapter, sqlite);
   const compile = database.prepare.bind(database);
-  const kept = new Map<string, (args: readonly unknown[]) => Bound>();
-  const keep = (sql: string) => {
-    const statement = compile(sql);
-    let columns: readonly unknown[] | undefined;
-    if (statement.reader) statement.raw(true);
-    const binder = (args: readonly unknown[]): Bound => ({
-      reader: statement.reader,
-      run: () => statement.run(args),
-      columns: () => {
-        columns ??= statement.columns();
-        return columns;
-      },
-      raw: () => ({ all: () => statement.all(args) }),
-    });
+  const kept = new Map<string, Statement>();
+  const statement = (text: string): Statement => {
+    const known = kept.get(text);
+    if (known !== undefined) return known;
+    const compiled = compile(text);
+    if (compiled.reader) compiled.raw(true);
     // A pragma takes effect when it is compiled, not when it runs.
-    if (sql.startsWith('PRAGMA')) return binder;
+    if (text.startsWith('PRAGMA')) return compiled;
     if (kept.size >= MOST) kept.clear();
-    kept.set(sql, binder);
-    return binder;
+    kept.set(text, compiled);
+    return compiled;
   };
-  const prepare = (sql: string) => {
-    const bind = kept.get(sql) ?? keep(sql);
-    return { ...bind([]), bind: (args: readonly unknown[]) => bind(args) };
+  return {
+    dialect: sqlite,
+    query: async (text, args = []) => {
+      const compiled = statement(text);
+      if (compiled.reader) return compiled.all(args);
+      compiled.run(args);
+      return [];
+    },
+    execute: async (text, args = []) => statement(text).run(args).changes,
   };
-  Object.assign(database, { prepare });
 }

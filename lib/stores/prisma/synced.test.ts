@@ -44,7 +44,7 @@ describe('SQLite store', () => {
     vi.spyOn(Database.prototype, 'prepare').mockImplementation(function (this: Database.Database, sql) {
       const statement = prepare.call(this, sql);
       for (const way of ['run', 'all'] as const) {
-        const original = statement[way].bind(statement);
+        const original = statement[way].bind(statement) as (...args: unknown[]) => unknown;
         statement[way] = ((...args: unknown[]) => {
           note(this, sql);
           return original(...args);

@@ -6,14 +6,21 @@ import type { AnswerRecord, Change } from '@/lib/usecases/ports';
 import { pack, toColumn } from './packed';
 import { digestsIn } from './payload-refs';
 import {
+  changesSeldom,
+  changingColumns,
+  changingValues,
   checkpointValues,
   eventValues,
+  movingColumns,
+  movingValues,
   type RunRow,
   runColumns,
   runColumnTypes,
   runValues,
   stepValues,
   ticketOf,
+  wantedColumns,
+  wantedValues,
 } from './rows';
 import { column, type Dialect, type Sql } from './sql';
 import { toStored } from './stored-body';
@@ -48,19 +55,23 @@ type Values = readonly (string | number | null)[];
  */
 export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<RunId, number>> {
   const keys = new Map<RunId, number>();
-  const known: Values[] = [];
+  const moving: Values[] = [];
+  const changing: Values[] = [];
   const waiting: Values[] = [];
   for (const { change, before, staged } of writes.runs) {
-    const values = runValues(change.run, newestByConsole(change, before?.consoleSeq));
-    if (before === undefined) keys.set(change.run.runId, await insertRun(sql, values, staged));
-    else {
-      keys.set(change.run.runId, before.key);
-      const moving = values.slice(IMMUTABLE);
-      // Who is waited for stays mostly nobody. Not written, its index is not touched, and since when is kept.
-      if (ticketOf(before.record) === ticketOf(change.run))
-        known.push([...moving.slice(0, -WANTED), before.key]);
-      else waiting.push([...moving, before.key]);
+    const { run } = change;
+    const consoleSeq = newestByConsole(change, before?.consoleSeq);
+    if (before === undefined) {
+      keys.set(run.runId, await insertRun(sql, runValues(run, consoleSeq), staged));
+      continue;
     }
+    const { key } = before;
+    keys.set(run.runId, key);
+    // Who is waited for stays mostly nobody. Not written, its index is not touched, and since when is kept.
+    if (before.foldedAnew || ticketOf(before.record) !== ticketOf(run))
+      waiting.push([...changingValues(run, consoleSeq), ...wantedValues(run), key]);
+    else if (changesSeldom(before, run)) changing.push([...changingValues(run, consoleSeq), key]);
+    else moving.push([...movingValues(run, consoleSeq), key]);
   }
   const keyed = writes.runs.map(({ change, staged }) => ({
     change: staged === undefined ? change : withoutStaged(change),
@@ -68,8 +79,9 @@ export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<R
   }));
 
   await writePayloads(sql, { ...writes, runs: keyed });
-  await updateRuns(sql, movingColumns.slice(0, -WANTED), known);
-  await updateRuns(sql, movingColumns, waiting);
+  await updateRuns(sql, updateMoving, moving);
+  await updateRuns(sql, updateChanging, changing);
+  await updateRuns(sql, updateWaiting, waiting);
   await putRows(sql, keyed);
   await put(
     sql,
@@ -263,10 +275,15 @@ async function put(sql: Sql, insert: Insert, rows: Iterable<Values>, unique?: nu
   const flush = async (): Promise<void> => {
     const distinct = unique === undefined ? some : last(some, unique);
     some = [];
-    if (distinct.length === 0) return;
-    if (distinct.length <= FEW) await sql.execute(insert.few(sql.dialect, distinct.length), distinct.flat());
+    const { boundRows } = sql.dialect;
+    let at = 0;
+    for (; boundRows > 0 && distinct.length - at >= boundRows; at += boundRows)
+      await sql.execute(insert.few(sql.dialect, boundRows), flat(distinct.slice(at, at + boundRows)));
+    const rest = distinct.slice(at);
+    if (rest.length === 0) return;
+    if (rest.length <= FEW) await sql.execute(insert.few(sql.dialect, rest.length), flat(rest));
     else
-      for (const group of groups(distinct, textLength))
+      for (const group of groups(rest, textLength))
         await sql.execute(insert.many(sql.dialect), [JSON.stringify(group)]);
   };
   for (const row of rows) {
@@ -276,6 +293,13 @@ async function put(sql: Sql, insert: Insert, rows: Iterable<Values>, unique?: nu
     await othersFirst();
   }
   await flush();
+}
+
+/** `Array.flat` takes as long as the statement. */
+function flat(rows: readonly Values[]): Values {
+  const values: (string | number | null)[] = [];
+  for (const row of rows) for (const value of row) values.push(value);
+  return values;
 }
 
 /** A long write lets the event loop turn between its statements. */
@@ -320,10 +344,6 @@ const answerValues = (answer: AnswerRecord): Values => [
   answer.at,
 ];
 
-/** Run id, root, time of creation and parent never change. */
-const IMMUTABLE = 5;
-/** The last columns: whom the run waits for, and since when. */
-const WANTED = 2;
 const quoted = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ');
 
 /** `key`: a reserved number to use. */
@@ -337,17 +357,26 @@ async function insertRun(sql: Sql, values: Values, key?: number): Promise<number
 }
 
 type RunColumns = readonly (typeof runColumns)[number][];
-const movingColumns: RunColumns = runColumns.slice(IMMUTABLE);
-const updateFew = (columns: RunColumns) =>
-  `UPDATE "Run" SET ${columns.map((name) => `"${name}" = ?`).join(', ')} WHERE "key" = ?`;
-const updateMany = (columns: RunColumns, { rows }: Dialect) =>
-  `UPDATE "Run" SET ${columns.map((name, i) => `"${name}" = ${column(i, runColumnTypes[name])}`).join(', ')}` +
-  ` FROM ${rows} WHERE "Run"."key" = ${column(columns.length, 'INTEGER')}`;
 
-/** Rows of these columns of a run, its number last. */
-async function updateRuns(sql: Sql, columns: RunColumns, rows: readonly Values[]): Promise<void> {
-  if (rows.length > FEW) await sql.execute(updateMany(columns, sql.dialect), [JSON.stringify(rows)]);
-  else for (const row of rows) await sql.execute(updateFew(columns), row);
+interface Update {
+  readonly one: string;
+  readonly many: (dialect: Dialect) => string;
+}
+
+/** Sets these columns of runs by their numbers, which come last. */
+const updateOf = (columns: RunColumns): Update => ({
+  one: `UPDATE "Run" SET ${columns.map((name) => `"${name}" = ?`).join(', ')} WHERE "key" = ?`,
+  many: ({ rows }) =>
+    `UPDATE "Run" SET ${columns.map((name, i) => `"${name}" = ${column(i, runColumnTypes[name])}`).join(', ')}` +
+    ` FROM ${rows} WHERE "Run"."key" = ${column(columns.length, 'INTEGER')}`,
+});
+const updateMoving = updateOf(movingColumns);
+const updateChanging = updateOf(changingColumns);
+const updateWaiting = updateOf([...changingColumns, ...wantedColumns]);
+
+async function updateRuns(sql: Sql, update: Update, rows: readonly Values[]): Promise<void> {
+  if (rows.length > FEW) await sql.execute(update.many(sql.dialect), [JSON.stringify(rows)]);
+  else for (const row of rows) await sql.execute(update.one, row);
 }
 
 type ColumnType = 'INTEGER' | 'BIGINT' | 'TEXT' | 'DIGEST';
@@ -362,10 +391,10 @@ function insertInto(table: string, columns: Readonly<Record<string, ColumnType>>
   const into = `INSERT INTO "${table}" (${quoted(Object.keys(columns))})`;
   const types = Object.values(columns);
   return {
-    few: (dialect, rows) => {
+    few: eachOnce((dialect, rows) => {
       const marks = types.map((type) => (type === 'DIGEST' ? dialect.unhex('?') : '?')).join(', ');
       return `${into} VALUES ${Array.from({ length: rows }, () => `(${marks})`).join(', ')} ${onConflict}`;
-    },
+    }),
     many: (dialect) => {
       const values = types.map((type, i) =>
         type === 'DIGEST' ? dialect.unhex(`v.value->>${i}`) : column(i, type),
@@ -373,6 +402,16 @@ function insertInto(table: string, columns: Readonly<Record<string, ColumnType>>
       // `WHERE true` because SQLite would read ON CONFLICT as a join's ON.
       return `${into} SELECT ${values.join(', ')} FROM ${dialect.rows} WHERE true ${onConflict}`;
     },
+  };
+}
+
+/** The same text for the same number of rows: what keeps compiled statements finds them by it. */
+function eachOnce(text: (dialect: Dialect, rows: number) => string): Insert['few'] {
+  const texts = { sqlite: [] as string[], postgres: [] as string[] };
+  return (dialect, rows) => {
+    const known = texts[dialect.name];
+    known[rows] ??= text(dialect, rows);
+    return known[rows];
   };
 }
 
@@ -465,18 +504,22 @@ async function writePayloads(
 
 const byDigest = (a: Payload, b: Payload) => (a.sha256 < b.sha256 ? -1 : 1);
 
+const INTO_PAYLOADS = 'INSERT INTO "Payload" ("sha256", "codec", "body")';
+const ONCE = 'ON CONFLICT ("sha256") DO NOTHING';
+const insertFewPayloads = eachOnce((dialect, rows) => {
+  const row = `(${dialect.unhex('?')}, ?, ?)`;
+  return `${INTO_PAYLOADS} VALUES ${Array.from({ length: rows }, () => row).join(', ')} ${ONCE}`;
+});
+
 /** Many bodies travel as one byte string that the statement cuts up: they need no encoding, and it no thousand arguments. */
 async function insertPayloads(sql: Sql, payloads: readonly Payload[], together: number): Promise<void> {
   const { dialect } = sql;
-  const into = 'INSERT INTO "Payload" ("sha256", "codec", "body")';
-  const once = 'ON CONFLICT ("sha256") DO NOTHING';
   if (payloads.length <= FEW && payloads.every(({ bytes }) => bytes > 0)) {
-    const rows = payloads.map(() => `(${dialect.unhex('?')}, ?, ?)`).join(', ');
     const args = payloads.flatMap((payload) => {
       const { codec, body } = toStored(payload, together);
       return [payload.sha256, codec, body];
     });
-    await sql.execute(`${into} VALUES ${rows} ${once}`, args);
+    await sql.execute(insertFewPayloads(dialect, payloads.length), args);
     return;
   }
   // One byte ahead of them: better-sqlite3 binds an empty buffer as NULL. Offsets begin at 1.
@@ -490,8 +533,8 @@ async function insertPayloads(sql: Sql, payloads: readonly Payload[], together: 
     return row;
   });
   await sql.execute(
-    `${into} SELECT ${dialect.unhex('v.value->>0')}, ${column(1, 'INTEGER')},` +
-      ` ${dialect.slice(column(2, 'INTEGER'), column(3, 'INTEGER'))} FROM ${dialect.rows} WHERE true ${once}`,
+    `${INTO_PAYLOADS} SELECT ${dialect.unhex('v.value->>0')}, ${column(1, 'INTEGER')},` +
+      ` ${dialect.slice(column(2, 'INTEGER'), column(3, 'INTEGER'))} FROM ${dialect.rows} WHERE true ${ONCE}`,
     [Buffer.concat(bodies), JSON.stringify(rows)],
   );
 }

@@ -25,14 +25,19 @@ const UNADDRESSABLE = '"." and ".." cannot stand in an address';
 export const wireRunId = branded<RunId>(clientId.refine(addressable, UNADDRESSABLE));
 export const wireWorkerId = branded<WorkerId>(clientId);
 export const wireCommandId = branded<CommandId>(clientId);
-export const wireQuestionId = branded<QuestionId>(z.string().min(1).max(2_048));
+/** States keep steps and questions in maps by key. */
+const notProto = (text: string) => text !== '__proto__';
+const NOT_PROTO = 'may not be __proto__';
+
+export const wireQuestionId = branded<QuestionId>(z.string().min(1).max(2_048).refine(notProto, NOT_PROTO));
 export const wireStepKey = branded<StepKey>(
   z
     .string()
     .min(1)
     .max(2_048)
     .refine(storable, 'must be well-formed text without U+0000')
-    .refine(addressable, UNADDRESSABLE),
+    .refine(addressable, UNADDRESSABLE)
+    .refine(notProto, NOT_PROTO),
 );
 export const wireSha256 = branded<Sha256>(
   z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits'),

@@ -314,6 +314,8 @@ const bodies = [
     commandId: wireCommandId,
     outcome: z.enum(['done', 'refused', 'withdrawn']),
     detail: text.exactOptional(),
+    /** Told by a worker of an order that had ended by then: changes nothing. The console's to say. */
+    late: z.literal(true).exactOptional(),
   }),
   z.strictObject({
     kind: z.literal('divergence.found'),

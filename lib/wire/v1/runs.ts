@@ -262,18 +262,21 @@ export const effectRow = z.object({
   attempt: count.exactOptional(),
   firstIntentAt: instant.exactOptional(),
   settledAt: instant.exactOptional(),
-  /** What said that it happened and could not confirm it: it brings no result, or is about an earlier intent. */
+  /**
+   * What said that it happened and could not confirm it: it brings no result, or is about another intent: an earlier
+   * one, or one that another run sent at another console.
+   */
   evidence: z
     .array(
       z.object({
         runId: wireRunId,
         intentSeq: wireSeq,
-        source: z.enum(['probe', 'late-worker']),
+        source: z.enum(['outcome', 'probe', 'late-worker', 'decision']),
         receipt: z.string().nullable(),
       }),
     )
     .exactOptional(),
-  /** An alarm: an intent before the newest one is said to have happened, and the newest may have happened as well. */
+  /** An alarm: another intent than `intentSeq` is said to have happened, and that one may have happened as well. */
   perhapsTwice: z.boolean().exactOptional(),
 });
 export type EffectRow = z.output<typeof effectRow>;
@@ -506,7 +509,9 @@ export const toolDeclaration = z.strictObject({
   result: json.exactOptional(),
   version: z.string().exactOptional(),
   description: z.string().exactOptional(),
+  secrets: z.array(name).exactOptional(),
 });
+const llmDeclaration = z.strictObject({ model: name, timeoutMs: bounded.min(1), retries: bounded });
 export const machine = z.strictObject({
   agent: name,
   provenance: z.enum(['declared', 'imported', 'mined']),
@@ -514,6 +519,11 @@ export const machine = z.strictObject({
   states: mapOf(name, machineState),
   tools: mapOf(name, toolDeclaration),
   prompts: mapOf(name, z.string()).exactOptional(),
+  llms: mapOf(name, llmDeclaration).exactOptional(),
+  /** The older form of `llms`. */
   models: z.array(z.string()).exactOptional(),
+  limits: z
+    .strictObject({ steps: count.min(1).exactOptional(), costMicroUsd: count.min(1).exactOptional() })
+    .exactOptional(),
   checkpoints: z.strictObject({ everySteps: count.min(1), everyMs: count.min(1) }).exactOptional(),
 });
