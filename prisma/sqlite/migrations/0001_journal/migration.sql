@@ -19,7 +19,6 @@ CREATE TABLE "Run" (
     "epoch" INTEGER NOT NULL,
     "lastBatch" INTEGER NOT NULL,
     "lease" TEXT,
-    "unsettled" INTEGER NOT NULL DEFAULT 0,
     "consoleSeq" INTEGER NOT NULL DEFAULT 0,
     "plannedMachine" TEXT,
     "state" TEXT NOT NULL,
