@@ -3,7 +3,7 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { EffectTag } from '@/components/run/effect-tag';
 import { dispositionMeaning, dispositionView, kindGlyph } from '@/components/run/views';
-import { duration, plural } from '@/components/ui/format';
+import { duration, exactDollars, plural } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { Mark } from '@/components/ui/mark';
 import type { Disposition, PlanAnswer, PlannedStep } from '@/lib/client/api-types';
@@ -226,7 +226,7 @@ function EnvelopeRows({ plan }: { readonly plan: PlanAnswer }) {
           {limits.steps === null ? 'no limit of steps' : plural(limits.steps, 'step')},{' '}
           {limits.costMicroUsd === null
             ? 'no limit of cost'
-            : `cost up to $${(limits.costMicroUsd / 1_000_000).toFixed(2)}`}
+            : `cost up to ${exactDollars(limits.costMicroUsd)}`}
           {asksPeople && ', may ask a person'}
         </td>
       </tr>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absolute, dollars, duration, partEnd, relative, seen, short, size } from './format';
+import { absolute, dollars, duration, exactDollars, partEnd, relative, seen, short, size } from './format';
 import { comboOf } from './hotkeys';
 
 describe('numbers and times', () => {
@@ -29,6 +29,7 @@ describe('numbers and times', () => {
 
   it('never shows a cost as nothing when there was one', () => {
     expect([0, 500, 100_000].map(dollars)).toEqual(['$0.00', '<$0.01', '$0.10']);
+    expect([1_235, 100_000, 1_500_000_000].map(exactDollars)).toEqual(['$0.001235', '$0.10', '$1,500.00']);
     expect([short(950), short(23_900), short(1_900_000), size(3_000_000)]).toEqual([
       '950',
       '23.9k',

@@ -55,6 +55,10 @@ export function short(n: number): string {
   return `${(n / 1_000_000).toFixed(1)}M`;
 }
 
+/** Micro dollars to the last one: `$0.10`, `$0.001235`. A limit is not rounded. */
+export const exactDollars = (microUsd: number): string =>
+  `$${(microUsd / 1_000_000).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 })}`;
+
 /** Micro dollars as `$0.10`; less than a cent as `<$0.01`. */
 export function dollars(microUsd: number): string {
   if (microUsd === 0) return '$0.00';

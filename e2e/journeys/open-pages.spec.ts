@@ -13,7 +13,7 @@ test('pressed twice, and held down, an order is given once: one fork', async ({ 
   const fork = plan.order('Fork');
   await expect(fork).not.toHaveAttribute('aria-disabled', 'true');
   // The way to the new run takes as long as it likes.
-  let arrive = () => undefined as void;
+  let arrive: () => void = () => undefined;
   const arrived = new Promise<void>((resolve) => {
     arrive = resolve;
   });

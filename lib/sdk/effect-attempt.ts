@@ -38,13 +38,14 @@ export class EffectAttempts {
   begin(op: EffectOperation): void {
     const { hub } = this.deps;
     if (!this.mayBegin(op)) return;
+    const { tries } = op;
     const asked = secretsOf(this.deps.toolOf(op), hub.secrets, hub.clock);
     if (asked === undefined) this.next(op, noSecrets);
     else
       hub.background(
         asked.then((secrets) =>
           hub.guard(() => {
-            if (this.mayBegin(op)) this.next(op, secrets);
+            if (op.tries === tries && this.mayBegin(op)) this.next(op, secrets);
           }),
         ),
       );

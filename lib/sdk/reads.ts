@@ -17,13 +17,14 @@ export class Reads {
   attempt(op: Operation): void {
     const { hub } = this;
     if (!this.mayBegin(op)) return;
+    const { tries } = op;
     const asked = op.work.kind === 'tool' ? secretsOf(op.work.tool, hub.secrets, hub.clock) : undefined;
     if (asked === undefined) this.begin(op, noSecrets);
     else
       hub.background(
         asked.then((secrets) =>
           hub.guard(() => {
-            if (this.mayBegin(op)) this.begin(op, secrets);
+            if (op.tries === tries && this.mayBegin(op)) this.begin(op, secrets);
           }),
         ),
       );

@@ -353,7 +353,11 @@ describe('S06 of several branches one dies', () => {
                 read: (c) => c.tool('read'),
                 put: (c) => c.tool('put'),
                 pay: (c) => c.tool('pay'),
-                pure: (c) => c.compute('sum', 1, (n) => (computed++, n + 1)),
+                pure: (c) =>
+                  c.compute('sum', 1, (n) => {
+                    computed++;
+                    return n + 1;
+                  }),
                 dying: async (c) => {
                   if (death === 'killed before it was sent') await c.tool('before');
                   return c.tool('dying');

@@ -4,7 +4,8 @@ import { defineAgent, Rejected, tool } from '@rerail/sdk';
 /*
  * A small refund desk for tests over the real API. What it does to the outside is noted in `calls`, which the test
  * process shares; in a replay's process nothing may be added. `DESK_RATE` changes one pure function; with `DESK_CLOCK`
- * the code reads the clock, with `DESK_TOUCH` it writes that file between its steps.
+ * the code reads the clock, with `DESK_TOUCH` it writes that file between its steps, with `DESK_BREAK` its process breaks off in
+ * the refund, for that reason; with `DESK_HANG` it awaits there what never comes.
  */
 const key = Symbol.for('rerail.desk');
 globalThis[key] ??= { made: [], mailFails: false };
@@ -55,6 +56,13 @@ export const desk = defineAgent({
       tools: ['create_refund', 'send_mail'],
       run: async (ctx) => {
         const refund = await ctx.tool('create_refund', { amount: ctx.vars.get('amount') });
+        if (process.env.DESK_BREAK) {
+          // By then the replay has recorded what came before.
+          setTimeout(() => {
+            throw new Error(process.env.DESK_BREAK);
+          }, 300);
+        }
+        if (process.env.DESK_BREAK || process.env.DESK_HANG) await new Promise(() => {});
         await ctx.tool('send_mail', { refund });
         return 'close';
       },

@@ -41,7 +41,8 @@ describe('a worker against a console over HTTP', () => {
     });
   });
   afterEach(async () => {
-    for (const name of ['DESK_RATE', 'DESK_CLOCK', 'DESK_TOUCH']) delete process.env[name];
+    for (const name of ['DESK_RATE', 'DESK_CLOCK', 'DESK_TOUCH', 'DESK_BREAK', 'DESK_HANG'])
+      delete process.env[name];
     await worker.stop();
     await console.close();
   });
@@ -192,6 +193,41 @@ describe('a worker against a console over HTTP', () => {
       'touches nothing outside: fs.writeFileSync',
     );
     expect(existsSync(file)).toBe(false);
+  });
+
+  test('a replay whose process breaks off in the middle fails with the reason, and nothing of its order stays open', async () => {
+    await complete('r9');
+    process.env['DESK_BREAK'] = 'the till is shut';
+    const replay = String((await order('r9', 'replay', 'start'))['runId']);
+    const run = await until(replay, 'failed');
+    expect(run).toMatchObject({
+      pending: null,
+      failure: { cause: 'error', error: { message: expect.stringContaining('the till is shut') as unknown } },
+    });
+    const journal = await events(replay);
+    expect(journal.some(({ kind, by }) => kind === 'state.left' && by === 'worker')).toBe(true);
+    expect(journal.filter(({ kind }) => kind === 'command.ended')).toMatchObject([
+      { outcome: 'refused', detail: expect.stringContaining('the till is shut') as unknown },
+    ]);
+  });
+
+  test('a replay under way is given back by a worker that stops, and its order does not stay open', async () => {
+    await complete('r10');
+    process.env['DESK_HANG'] = '1';
+    const replay = String((await order('r10', 'replay', 'start'))['runId']);
+    for (const from = Date.now(); !(await events(replay)).some(({ kind }) => kind === 'state.left'); ) {
+      if (Date.now() - from > 15_000) throw new Error('the replay never left its first state');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await worker.stop();
+    expect(await api(`/runs/${replay}`)).toMatchObject({
+      status: 'interrupted',
+      holder: null,
+      pending: null,
+    });
+    expect((await events(replay)).filter(({ kind }) => kind === 'command.ended')).toMatchObject([
+      { outcome: 'withdrawn' },
+    ]);
   });
 
   test('a fork from the visit of the refund answers it from the record and sends nothing a second time', async () => {
