@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { eventsOf, oneState, stages } from '@/lib/testing/sdk-stage';
+import { end, eventsOf, oneState, stages } from '@/lib/testing/sdk-stage';
 import type { Agent, Context } from './api';
+import { defineAgent } from './define-agent';
 
 const stage = stages();
 const { seen, begin, names } = stage;
@@ -45,6 +46,50 @@ describe('a replay', () => {
       end: { kind: 'run.failed', cause: 'error', error: { message: 'no such order' } },
     });
     expect(names()).toEqual(['look']);
+  });
+
+  test('of a condition that nobody awaited counts it for no later visit, nor did the record', async () => {
+    const look = seen('look', { effect: 'read' });
+    const loose: Agent = defineAgent({
+      name: 'a',
+      initial: 'first',
+      states: {
+        first: {
+          to: ['second'],
+          tools: ['look'],
+          run: async (ctx) => {
+            await ctx.tool('look', 1);
+            void ctx.parallel('loose', {
+              a: (c) => c.condition('large', 1, () => true),
+              b: (c) => c.tool('look', 3),
+            });
+            return 'second';
+          },
+        },
+        second: {
+          to: ['close'],
+          tools: ['look'],
+          run: async (ctx) => {
+            await ctx.tool('look', 2);
+            return 'close';
+          },
+        },
+        close: end,
+      },
+      tools: { look },
+    });
+    await begin(loose);
+    await stage.lab.until('r', (status, _events, held) => status === 'completed' && !held);
+    const left = eventsOf(await stage.lab.events('r'), 'state.left');
+    expect(left.map(({ state, condition }) => [state, condition])).toEqual([
+      ['first', undefined],
+      ['second', undefined],
+      ['close', undefined],
+    ]);
+    const id = await stage.lab.order('r', 'replay', 'start');
+    await stage.lab.until(id, (status, _events, held) => ['completed', 'failed'].includes(status) && !held);
+    expect(eventsOf(await stage.lab.events(id), 'divergence.found')).toEqual([]);
+    expect(await stage.lab.status(id)).toBe('completed');
   });
 
   test('of code that fails now stops at the first call that it no longer makes, and says why', async () => {

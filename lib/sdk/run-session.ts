@@ -381,7 +381,8 @@ export class RunSession implements Hub {
 
   private released(op: Operation, outcome: Outcome): void {
     this.open.close(op);
-    if (op.step === 'condition' && outcome.ok)
+    // What its visit ended without is no reason of the next one's transition.
+    if (op.step === 'condition' && outcome.ok && !op.scope.over)
       this.machine.answered(`${op.name}: ${String(read(outcome.value))}`);
     this.machine.callClosed();
   }

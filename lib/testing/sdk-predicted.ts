@@ -85,7 +85,8 @@ function missOf(step: PlannedStep, done: readonly RunEvent[], commandId: string)
   const cameToRest = done.some((event) => event.kind === 'run.completed' || event.kind === 'run.waiting');
   // Beyond the point the code may go another way.
   const isDue = cameToRest && step.condition === undefined;
-  const answers = of.some(({ kind }) => ['step.reused', 'step.skipped', 'step.completed'].includes(kind));
+  const fromRecord = of.some(({ kind }) => kind === 'step.reused' || kind === 'step.skipped');
+  const answers = fromRecord || of.some(({ kind }) => kind === 'step.completed');
   // What the record answered is told before the order's end; a worker may be dropped in between.
   const early = of.find(({ kind }) => kind !== 'step.reused' && kind !== 'step.skipped');
   if (!isLive && early !== undefined) return `${early.kind} before the run was live`;
@@ -95,19 +96,22 @@ function missOf(step: PlannedStep, done: readonly RunEvent[], commandId: string)
     case 'reuse':
     case 'skip':
       if (begins.length > 0) return 'it was executed';
+      if (of.some(({ kind }) => kind === (step.disposition === 'skip' ? 'step.reused' : 'step.skipped')))
+        return 'it was answered as the other of the two';
       return isDue && !answers ? 'nothing tells that the record answered' : undefined;
     case 'recompute':
+      if (fromRecord) return 'the record answered';
       return begins.some((event) => event.kind === 'step.started' && event.intent !== undefined)
         ? 'a pure step left an intent'
         : undefined;
     case 'execute':
-      if (of.some(({ kind }) => kind === 'step.reused' || kind === 'step.skipped'))
-        return 'the record answered';
+      if (fromRecord) return 'the record answered';
       return isDue && step.kind !== 'human' && begins.length === 0 ? 'it was not executed' : undefined;
     case 'retry-same-key':
       return isDue && begins.length === 0 && !answers ? 'it was not sent again' : undefined;
     case 'needs-decision':
     case 'blocked':
+      if (step.condition === undefined) return 'the order was accepted all the same';
       return begins.length > 0 ? 'it was sent' : undefined;
   }
 }

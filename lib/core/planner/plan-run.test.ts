@@ -556,6 +556,20 @@ describe('replay', () => {
     expect(plan.envelope).toEqual({ states: [], tools: [], asksPeople: false, limits: {} });
     expect(plan.obstacles).toEqual([]);
   });
+  it('passes over what its scope ended without, pure steps as well', () => {
+    const lineage = new TestLineage();
+    lineage.worker([
+      enter('plan'),
+      began('plan#1/sum#1', 'sum', 'compute', 'pure'),
+      began('plan#1/look#1', 'look', 'tool', 'read'),
+      leave('plan', 'work'),
+      enter('work', 'plan'),
+    ]);
+    expect(by(planOf(lapse(lineage), { mode: 'replay' }))).toEqual({
+      'plan#1/sum#1': 'restored',
+      'plan#1/look#1': 'restored',
+    });
+  });
   it('refuses to ask models again, which nobody carries out, and says that the record answers', () => {
     const asked = (mode: 'replay' | 'resume', llm: 'record' | 'ask-again') =>
       planRun(inputOf(lapse(killed()), { mode, options: { llm } }), testHash);

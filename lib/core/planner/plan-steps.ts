@@ -447,10 +447,10 @@ function effectAfterPoint(row: StepRecord, effect: EffectRecord | undefined, con
 // ── replay ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function replayed(row: StepRecord, effect: EffectRecord | undefined): Answer {
-  if (row.effect === 'pure')
-    return { disposition: 'recompute', reason: 'Pure. Runs again; the result is compared with the record.' };
   if (row.status === 'abandoned')
     return { disposition: 'restored', reason: 'Its scope ended without it; it is not run again.' };
+  if (row.effect === 'pure')
+    return { disposition: 'recompute', reason: 'Pure. Runs again; the result is compared with the record.' };
   if (row.status === 'not-recorded')
     return { disposition: 'blocked', reason: 'Its value could not be recorded; the replay stops here.' };
   if (row.status === 'failed')
