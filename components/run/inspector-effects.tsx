@@ -9,7 +9,7 @@ import type { EffectRow } from '@/lib/client/api-types';
 import { effectsQuery } from '@/lib/client/run-queries';
 import { EffectTag } from './effect-tag';
 import type { InspectorMoment } from './inspector-moment';
-import { confirmedWords, effectStatusView, perhapsTwiceView } from './views';
+import { badgeView, confirmedWords, effectStatusView } from './views';
 
 function detailOf(effect: EffectRow): string {
   const parts = [
@@ -64,8 +64,8 @@ export function EffectsTab({
             <EffectTag effect={effect.effect} />
             {effect.perhapsTwice === true && (
               <span className="sub">
-                <Badge view={perhapsTwiceView} /> an earlier call is said to have happened, and the newest may
-                have as well
+                <Badge view={badgeView['perhaps-twice']} /> an earlier call is said to have happened, and the
+                newest may have as well
               </span>
             )}
             <span className="sub">{detailOf(effect)}</span>

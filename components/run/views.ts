@@ -25,11 +25,9 @@ export const badgeView = {
   mirror: { tone: 'neutral', glyph: 'copy', word: 'Mirror' },
   'in-doubt': { tone: 'attention', glyph: 's-doubt', word: 'In doubt' },
   'ran-twice': { tone: 'bad', glyph: 'd-retry', word: 'An attempt ran twice' },
+  'perhaps-twice': { tone: 'bad', glyph: 'd-retry', word: 'Perhaps twice' },
   mined: { tone: 'neutral', glyph: 'info', word: 'Mined' },
 } as const satisfies Record<RunSummary['badges'][number], MarkView>;
-
-/** An effect of which two calls may have happened. */
-export const perhapsTwiceView: MarkView = { tone: 'bad', glyph: 'd-retry', word: 'Perhaps twice' };
 
 export const phaseWord = {
   waiting_human: 'waits for a person',

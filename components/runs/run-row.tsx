@@ -68,6 +68,13 @@ export function RunRow({ run, gone }: { readonly run: RunSummary; readonly gone:
             title={`${run.effectsInDoubt} in doubt: whether it happened is not known`}
           />
         )}
+        {run.badges.includes('perhaps-twice') && (
+          <Badge
+            view={badgeView['perhaps-twice']}
+            word="perhaps twice"
+            title="Two calls of one effect may have happened: see its Effects tab"
+          />
+        )}
         {run.badges.includes('ran-twice') && (
           <Badge view={badgeView['ran-twice']} word="ran twice" title={badgeView['ran-twice'].word} />
         )}

@@ -12,7 +12,7 @@ import type { RunEvent } from '@/lib/core/events/run-event';
 import { wantedBy } from '@/lib/core/journal/wanted';
 import type { Machine } from '@/lib/core/machine/machine';
 import { inForce } from '@/lib/core/projections/effective-path';
-import { isUnsettled } from '@/lib/core/projections/ledger';
+import { isWatched } from '@/lib/core/projections/ledger';
 import type {
   CheckpointRecord,
   EffectRecord,
@@ -374,9 +374,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     async effects(root) {
       return lineageEffects(root);
     },
-    async unsettledEffects(of) {
+    async watchedEffects(of) {
       return [...effects.values()]
-        .filter((effect) => of.includes(effect.runId) && isUnsettled(effect))
+        .filter((effect) => of.includes(effect.runId) && isWatched(effect))
         .sort(byKey);
     },
     async ledgerVersion(root) {

@@ -575,7 +575,7 @@ export function storeContract(
         rest: { effects: [effect('run_else', 'hhhhh', 'intended', other)] },
       });
       const of = async (...ids: readonly string[]) =>
-        (await store.unsettledEffects(ids.map(runId))).map((one) => one.stepKey);
+        (await store.watchedEffects(ids.map(runId))).map((one) => one.stepKey);
       expect(await of('run_root')).toEqual(['bb', 'aaa']);
       expect(await of('fork', 'run_else', 'missing')).toEqual(['f', 'hhhhh']);
       expect(await of(`odd ${awkward}`)).toEqual(['gggg']);
@@ -584,7 +584,7 @@ export function storeContract(
       await append(store, 'run_root', { rest: { effects: [effect('fork', 'aaa', 'in-doubt')] } });
       expect(await of('run_root')).toEqual([]);
       expect(await of('fork')).toEqual(['f', 'aaa']);
-      expect((await store.unsettledEffects([other]))[0]).toEqual(
+      expect((await store.watchedEffects([other]))[0]).toEqual(
         effect('run_else', 'hhhhh', 'intended', other),
       );
     });

@@ -8,5 +8,4 @@ export const doubtsIn = async (
   deps: Pick<UsecaseDeps, 'store'>,
   run: RunRecord,
   now: EpochMs,
-): Promise<readonly EffectRecord[]> =>
-  doubtsOf(run.runId, await deps.store.unsettledEffects([run.runId]), now);
+): Promise<readonly EffectRecord[]> => doubtsOf(run.runId, await deps.store.watchedEffects([run.runId]), now);

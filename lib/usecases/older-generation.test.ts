@@ -162,12 +162,15 @@ describe('late word about an older generation', () => {
   ] as const)(
     'is an alarm where the newer one was sent too: %s, told with %j',
     async (second, word, alarm) => {
-      const { late, rows } = await sentTwice(second);
+      const { worker, late, rows } = await sentTwice(second);
+      const badges = async () => (await api.get(worker.path)).body.badges;
       expect((await rows()).map((row: { perhapsTwice: boolean }) => row.perhapsTwice)).toEqual([
         false,
         false,
       ]);
+      expect(await badges()).not.toContain('perhaps-twice');
       expect((await late(word)).status).toBe(200);
+      expect((await badges()).includes('perhaps-twice')).toBe(alarm);
       expect((await rows()).some((row: { perhapsTwice: boolean }) => row.perhapsTwice)).toBe(alarm);
     },
   );

@@ -262,8 +262,8 @@ export interface RunReader {
   checkpoints(id: RunId): Promise<readonly CheckpointRecord[]>;
   questions(id: RunId): Promise<readonly QuestionRecord[]>;
   effects(root: RunId): Promise<readonly EffectRecord[]>;
-  /** The effects without a definite outcome that one of these runs owns, in the order of `effects`. */
-  unsettledEffects(of: readonly RunId[]): Promise<readonly EffectRecord[]>;
+  /** The effects that one of these runs owns and whose page has to look at them (`isWatched`), in the order of `effects`. */
+  watchedEffects(of: readonly RunId[]): Promise<readonly EffectRecord[]>;
   ledgerVersion(root: RunId): Promise<number>;
   /** Newest snapshot at or before `at`. */
   snapshot(id: RunId, at: Seq): Promise<SnapshotRecord | undefined>;

@@ -8,7 +8,7 @@ import {
   nextAction,
 } from '@/lib/core/planner/actions';
 import { type Unclaimed, unclaimed } from '@/lib/core/planner/unclaimed';
-import { doubtsOf } from '@/lib/core/projections/ledger';
+import { doubtsOf, isUnsettled, ledgerOf, mayHaveHappenedTwice } from '@/lib/core/projections/ledger';
 import type {
   EffectRecord,
   Phase,
@@ -36,6 +36,8 @@ export interface RunView {
   readonly unclaimed: Unclaimed | undefined;
   /** Effects in doubt. */
   readonly doubts: number;
+  /** An alarm: effects of which two calls may have happened. */
+  readonly perhapsTwice: number;
   readonly mined: boolean;
   /** A lease on it is live. */
   readonly held: boolean;
@@ -54,12 +56,34 @@ export async function viewRuns(
   const ids = runs.map((run) => run.runId);
   const [children, effects, workers] = await Promise.all([
     deps.store.children(ids, MOST_CHILDREN, { now, judgedFrom }),
-    deps.store.unsettledEffects(ids),
+    deps.store.watchedEffects(ids),
     liveWorkers(deps, now),
   ]);
+  const alarming = await alarms(deps, effects);
   return runs.map((run) =>
-    viewOf(deps, run, now, children.get(run.runId) ?? childless, doubtsOf(run.runId, effects, now), workers),
+    viewOf(deps, run, now, {
+      children: children.get(run.runId) ?? childless,
+      doubts: doubtsOf(run.runId, effects, now),
+      perhapsTwice: alarming.filter(({ runId }) => runId === run.runId).length,
+      workers,
+    }),
   );
+}
+
+/** Those of them of which two calls may have happened. Other generations tell as well; they are rare. */
+async function alarms(
+  deps: Pick<UsecaseDeps, 'store'>,
+  watched: readonly EffectRecord[],
+): Promise<readonly EffectRecord[]> {
+  const suspects = watched.filter((effect) => !isUnsettled(effect) || effect.generation > 1);
+  const roots = new Set(suspects.map(({ root }) => root));
+  const ledgers = new Map(
+    await Promise.all(
+      [...roots].map(async (root) => [root, ledgerOf(await deps.store.effects(root))] as const),
+    ),
+  );
+  const generations = ({ root, stepKey }: EffectRecord) => ledgers.get(root)?.get(stepKey) ?? [];
+  return watched.filter((effect) => mayHaveHappenedTwice(effect, generations(effect)));
 }
 
 const childless: Children = { total: 0, newest: [] };
@@ -68,10 +92,14 @@ function viewOf(
   deps: Pick<UsecaseDeps, 'engine' | 'judgedFrom'>,
   run: RunRecord,
   now: EpochMs,
-  children: Children,
-  doubts: readonly EffectRecord[],
-  workers: readonly WorkerRecord[],
+  around: {
+    readonly children: Children;
+    readonly doubts: readonly EffectRecord[];
+    readonly perhapsTwice: number;
+    readonly workers: readonly WorkerRecord[];
+  },
 ): RunView {
+  const { children, doubts, perhapsTwice, workers } = around;
   const status = statusNow(run, now, deps.judgedFrom);
   const input = {
     now,
@@ -90,6 +118,7 @@ function viewOf(
     next: nextAction(run, status, input),
     unclaimed: unclaimed(run, workers),
     doubts: doubts.length,
+    perhapsTwice,
     mined: run.state.machineDigest === undefined,
     held: liveLease(run, now, deps.judgedFrom) !== undefined,
   };

@@ -170,6 +170,9 @@ describe('what a fork of the lineage sent at another console', () => {
       evidence: [{ runId: fork.runId, receipt: 're_2' }],
       perhapsTwice: true,
     });
+    const { items } = (await home.get('/api/v1/runs')).body;
+    const badges = (id: string) => items.find((run: { id: string }) => run.id === id).badges;
+    expect(badges(runId)).toContain('perhaps-twice');
   });
 
   it('is the same at a third console that has copies of both, whichever comes first', async () => {

@@ -504,6 +504,10 @@ export const effectStatusNow = (effect: EffectRecord, now: EpochMs): EffectStatu
 export const isUnsettled = (effect: Pick<EffectRecord, 'status'>): boolean =>
   effect.status === 'intended' || effect.status === 'in-doubt';
 
+/** What the page of the run that owns it has to look at: it has no definite outcome, or may be one of two calls that happened. */
+export const isWatched = (effect: EffectRecord): boolean =>
+  isUnsettled(effect) || effect.generation > 1 || evidenceOf(effect).length > 0;
+
 /** Which ledger rows a write of these events needs: those of the keys that they name, or `all` where a stop or a revival may touch any. */
 export function effectKeysOf(events: readonly NewEvent[]): readonly StepKey[] | 'all' {
   const keys = new Set<StepKey>();

@@ -98,7 +98,7 @@ function interruptionOf({ run, status }: RunView): RunSummary['interruption'] {
   return { cause: 'lease-lapsed', workerId: orNull(run.lease?.workerId), seq: run.headSeq };
 }
 
-function badgesOf({ run, status, doubts, mined }: RunView): RunSummary['badges'] {
+function badgesOf({ run, status, doubts, perhapsTwice, mined }: RunView): RunSummary['badges'] {
   const badges: RunSummary['badges'] = [];
   if (run.parent !== undefined) badges.push(run.parent.mode);
   if (run.parent?.mode === 'replay' && (status === 'running' || status === 'queued'))
@@ -107,6 +107,7 @@ function badgesOf({ run, status, doubts, mined }: RunView): RunSummary['badges']
   if (run.home === 'mirror') badges.push('mirror');
   if (doubts > 0) badges.push('in-doubt');
   if (run.state.counts.repeatedAttempts > 0) badges.push('ran-twice');
+  if (perhapsTwice > 0) badges.push('perhaps-twice');
   if (mined) badges.push('mined');
   return badges;
 }

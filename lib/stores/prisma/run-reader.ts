@@ -179,9 +179,9 @@ export function runReader(sql: Sql): RunReader {
 
     effects: (root) => readEffects(sql, root, 'all'),
 
-    async unsettledEffects(of) {
+    async watchedEffects(of) {
       const found = await sql.query(
-        `SELECT "record" FROM "Effect" WHERE "unsettledIn" IN (SELECT v.value->>0 FROM ${rows}) ${effectOrder(sql.dialect)}`,
+        `SELECT "record" FROM "Effect" WHERE "watchedIn" IN (SELECT v.value->>0 FROM ${rows}) ${effectOrder(sql.dialect)}`,
         [JSON.stringify(of.map((id) => [toColumn(id)]))],
       );
       return found.map(([record]) => recordFrom<EffectRecord>(record));

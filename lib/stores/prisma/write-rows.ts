@@ -1,6 +1,6 @@
 import type { EpochMs, RunId, Sha256 } from '@/lib/core/events/ids';
 import type { Payload } from '@/lib/core/events/payload';
-import { isUnsettled } from '@/lib/core/projections/ledger';
+import { isWatched } from '@/lib/core/projections/ledger';
 import { assertDefined } from '@/lib/core/shared/assert';
 import type { AnswerRecord, Change } from '@/lib/usecases/ports';
 import { pack, toColumn } from './packed';
@@ -92,7 +92,7 @@ export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<R
         toColumn(effect.stepKey),
         effect.generation,
         effect.intentSeq,
-        isUnsettled(effect) ? toColumn(effect.runId) : null,
+        isWatched(effect) ? toColumn(effect.runId) : null,
         pack(effect),
       ]),
     ),
@@ -439,10 +439,10 @@ const upsertEffects = insertInto(
     stepKey: 'TEXT',
     generation: 'INTEGER',
     intentSeq: 'INTEGER',
-    unsettledIn: 'TEXT',
+    watchedIn: 'TEXT',
     record: 'TEXT',
   },
-  replacing('"root", "stepKey", "generation"', 'intentSeq', 'unsettledIn', 'record'),
+  replacing('"root", "stepKey", "generation"', 'intentSeq', 'watchedIn', 'record'),
 );
 const raiseLedgers = insertInto(
   'Ledger',

@@ -127,7 +127,17 @@ export const runSummary = z.object({
   /** Where a paused run stopped by itself, outside of what its plan said may run: `state:NAME`, `tool:NAME`, `plan: WHY`. */
   pausedBefore: z.string().nullable(),
   badges: z.array(
-    z.enum(['replaying', 'diverged', 'fork', 'replay', 'mirror', 'in-doubt', 'ran-twice', 'mined']),
+    z.enum([
+      'replaying',
+      'diverged',
+      'fork',
+      'replay',
+      'mirror',
+      'in-doubt',
+      'ran-twice',
+      'perhaps-twice',
+      'mined',
+    ]),
   ),
   checkpoint: z.object({ id: z.string(), n: count, seq: wireSeq, name: z.string() }).nullable(),
   actions,

@@ -67,7 +67,7 @@ CREATE TABLE "Effect" (
     "stepKey" TEXT NOT NULL,
     "generation" INTEGER NOT NULL,
     "intentSeq" INTEGER NOT NULL,
-    "unsettledIn" TEXT,
+    "watchedIn" TEXT,
     "record" TEXT NOT NULL,
 
     CONSTRAINT "Effect_pkey" PRIMARY KEY ("root","stepKey","generation")
@@ -191,7 +191,7 @@ CREATE INDEX "Event_run_kind_seq_idx" ON "Event"("run", "kind", "seq");
 CREATE INDEX "Step_run_startedSeq_idx" ON "Step"("run", "startedSeq");
 
 -- CreateIndex
-CREATE INDEX "Effect_unsettledIn_idx" ON "Effect"("unsettledIn");
+CREATE INDEX "Effect_watchedIn_idx" ON "Effect"("watchedIn");
 
 -- CreateIndex
 CREATE INDEX "Worker_seenAt_idx" ON "Worker"("seenAt");
