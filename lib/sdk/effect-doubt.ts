@@ -40,7 +40,9 @@ export class EffectDoubts {
   begin(op: EffectOperation): void {
     const { hub } = this.deps;
     op.running = false;
-    if (this.deps.autoVerify && this.deps.toolOf(op).verify !== undefined) {
+    // A call that this claim has not sent itself is another's to be asked about, or a person's.
+    const mayAsk = op.intended && op.intentSeq !== undefined;
+    if (mayAsk && this.deps.autoVerify && this.deps.toolOf(op).verify !== undefined) {
       op.suspended = undefined;
       hub.later(op, Math.max(0, (op.probeFrom ?? 0) - hub.clock.now()), () =>
         hub.background(this.probeByItself(op)),

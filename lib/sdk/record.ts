@@ -127,7 +127,9 @@ export function recordOf(
     if (event.kind === 'checkpoint.saved' && event.trigger === 'manual') manualCheckpoints++;
     if (event.kind === 'state.entered') visit = event.key;
     if (event.kind === 'run.failed') {
-      const isTheEnd = index === lastStop && endsThere && !options.retry;
+      // Where a replay came to nothing is no end that code came to.
+      const isOwn = event.cause !== 'no-record' && event.cause !== 'diverged';
+      const isTheEnd = index === lastStop && endsThere && isOwn && !options.retry;
       if (isTheEnd) items.set(END, { key: END, event, asCall: true, asOutcome: false });
       else if (event.cause === 'error') dropWhatEndedTheRun(items, endedBy(unhandled, event.stepKey));
       return;

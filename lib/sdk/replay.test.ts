@@ -134,4 +134,25 @@ describe('a replay', () => {
     expect(divergence).toMatchObject([{ stepKey: 'work#1/look#2', what: 'input' }]);
     expect(names()).toEqual(['look', 'look']);
   });
+
+  test('of a replay that stopped for want of a record stops for the same reason', async () => {
+    const look = seen('look', {
+      effect: 'read',
+      answer: (n) => (n === 2 ? new Promise<never>(() => undefined) : Promise.resolve({ n })),
+    });
+    await begin(
+      oneState({ look }, async (ctx) => {
+        await ctx.tool('look', 1);
+        await ctx.tool('look', 2);
+      }),
+    );
+    await stage.lab.until('r', () => names().length === 2);
+    await stage.lab.pass(100);
+    let of = 'r';
+    for (const _ of [1, 2]) {
+      of = await stage.lab.order(of, 'replay', 'start');
+      await stage.lab.until(of, (status, _events, held) => status === 'failed' && !held);
+      expect(eventsOf(await stage.lab.events(of), 'run.failed').at(-1)).toMatchObject({ cause: 'no-record' });
+    }
+  });
 });

@@ -42,6 +42,7 @@ async function ledgerNow(deps: Pick<UsecaseDeps, 'store'>, run: RunRecord): Prom
 const LEDGER_KINDS = [
   'step.started',
   'step.failed',
+  'run.waiting',
   'run.interrupted',
   'run.failed',
   'run.cancelled',
@@ -94,7 +95,4 @@ async function completions(
 }
 
 const movesOpenEffects = (event: RunEvent): boolean =>
-  event.kind === 'run.interrupted' ||
-  event.kind === 'run.failed' ||
-  event.kind === 'run.cancelled' ||
-  event.kind === 'run.resumed';
+  event.kind === 'run.interrupted' || event.kind === 'run.failed' || event.kind === 'run.resumed';

@@ -54,9 +54,14 @@ export function ledgerChanges(
       return completed(ledger, event);
     case 'step.failed':
       return attemptFailed(ledger, event);
+    case 'run.waiting':
+      return event.on.flatMap(({ stepKey, for: what }) =>
+        what === 'in-doubt' ? doubted(ledger, event, stepKey) : none,
+      );
+    case 'run.cancelled':
+      return [...ledger.keys()].flatMap((key) => doubted(ledger, event, key));
     case 'run.interrupted':
     case 'run.failed':
-    case 'run.cancelled':
       return left(ledger, event, before.open, {
         from: 'intended',
         status: 'in-doubt',
@@ -226,6 +231,16 @@ function attemptFailed(ledger: Ledger, event: EventOf<'step.failed'>): readonly 
         : { ...call, status: 'intended', doubtBefore: true, executions },
     ),
   ];
+}
+
+/**
+ * This run's open call under the key, where nobody repeats it any more: its holder says that it waits for somebody to
+ * settle it, or the run was cancelled. That holds for an idempotent call, too.
+ */
+function doubted(ledger: Ledger, { runId }: RunEvent, key: StepKey): readonly EffectRecord[] {
+  const mine = own(ledger, runId, key);
+  if (mine?.call.status !== 'intended') return none;
+  return [changed(mine, { ...mine.call, status: 'in-doubt', doubtBy: 'worker' })];
 }
 
 /** External calls that a stop left in flight, or that a revival takes up again. */
@@ -520,6 +535,9 @@ export function effectKeysOf(events: readonly NewEvent[]): readonly StepKey[] | 
         return 'all';
       case 'step.started':
         if (event.intent) keys.add(event.stepKey);
+        break;
+      case 'run.waiting':
+        for (const { stepKey, for: what } of event.on) if (what === 'in-doubt') keys.add(stepKey);
         break;
       case 'step.completed':
       case 'step.failed':
