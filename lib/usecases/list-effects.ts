@@ -95,4 +95,7 @@ async function completions(
 }
 
 const movesOpenEffects = (event: RunEvent): boolean =>
-  event.kind === 'run.interrupted' || event.kind === 'run.failed' || event.kind === 'run.resumed';
+  event.kind === 'run.interrupted' ||
+  event.kind === 'run.waiting' ||
+  event.kind === 'run.failed' ||
+  event.kind === 'run.resumed';

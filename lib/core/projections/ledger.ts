@@ -1,7 +1,7 @@
 import { type EpochMs, epochMs, type RunId, type Seq, type StepKey } from '../events/ids';
 import type { Decision, EventOf, NewEvent, RunEvent } from '../events/run-event';
 import type { EffectRecord, EffectStatus, Evidence, IntentPlace, OpenStep, RunState } from './records';
-import { without } from './state-change';
+import { own as ownEntry, without } from './state-change';
 
 /*
  * The effect ledger of a lineage (DESIGN §5). It is folded over every event of every run, those that a rewind left
@@ -56,7 +56,7 @@ export function ledgerChanges(
       return attemptFailed(ledger, event);
     case 'run.waiting':
       return event.on.flatMap(({ stepKey, for: what }) =>
-        what === 'in-doubt' ? doubted(ledger, event, stepKey) : none,
+        what === 'in-doubt' ? notRepeated(ledger, event, stepKey, before.open) : none,
       );
     case 'run.cancelled':
       return [...ledger.keys()].flatMap((key) => doubted(ledger, event, key));
@@ -233,14 +233,25 @@ function attemptFailed(ledger: Ledger, event: EventOf<'step.failed'>): readonly 
   ];
 }
 
-/**
- * This run's open call under the key, where nobody repeats it any more: its holder says that it waits for somebody to
- * settle it, or the run was cancelled. That holds for an idempotent call, too.
- */
+/** This run's open call under the key, an idempotent one as well, is nobody's to repeat any more. */
 function doubted(ledger: Ledger, { runId }: RunEvent, key: StepKey): readonly EffectRecord[] {
   const mine = own(ledger, runId, key);
   if (mine?.call.status !== 'intended') return none;
   return [changed(mine, { ...mine.call, status: 'in-doubt', doubtBy: 'worker' })];
+}
+
+/**
+ * A holder waits for the outcome of a call that its step did not make: a rewind left it behind, and it is asked for with
+ * other arguments now. A step's own idempotent call can be repeated by a resume.
+ */
+function notRepeated(
+  ledger: Ledger,
+  event: RunEvent,
+  key: StepKey,
+  open: Readonly<Record<string, OpenStep>>,
+): readonly EffectRecord[] {
+  const isItsOwn = ownEntry(open, key)?.attemptSeq === own(ledger, event.runId, key)?.call.intentSeq;
+  return isItsOwn ? none : doubted(ledger, event, key);
 }
 
 /** External calls that a stop left in flight, or that a revival takes up again. */
