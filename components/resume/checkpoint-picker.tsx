@@ -3,10 +3,10 @@
 import { memo } from 'react';
 import { Glyph } from '@/components/ui/glyph';
 import type { CheckpointRow, GraphAt, PlanMode } from '@/lib/client/api-types';
-import { checkpointName, choices, thinnedOut } from './plan-draft';
+import { checkpointName, choices, startWords, thinnedOut } from './plan-draft';
 
 interface Props {
-  readonly mode: PlanMode;
+  readonly mode: Exclude<PlanMode, 'replay'>;
   readonly from: string;
   readonly fromName: string | undefined;
   readonly headSeq: number;
@@ -29,7 +29,6 @@ export const CheckpointPicker = memo(function CheckpointPicker({
   onPick,
 }: Props) {
   const offered = choices(checkpoints);
-  const newest = offered[0];
   const known = from === 'latest' || from === 'start' || offered.some((each) => each.id === from);
   const chosen = offered.find((each) => each.id === from);
   const restoredTo = from === 'start' ? 0 : (chosen?.seq ?? headSeq);
@@ -54,17 +53,7 @@ export const CheckpointPicker = memo(function CheckpointPicker({
           ))}
           <option value="start">the start</option>
         </select>
-        <span className="small second clip">
-          {mode === 'resume' &&
-            `Goes on from the newest point: whatever is recorded${chosen ? ', after this checkpoint too,' : ''} is given back.`}
-          {mode === 'rewind' &&
-            chosen &&
-            newest &&
-            chosen.id !== newest.id &&
-            `Checkpoint ${chosen.n} is older than ${newest.n}: this goes back in the same run, so it is a rewind.`}
-          {mode === 'fork' && 'A new run with this history; the original stays as it is.'}
-          {mode === 'replay' && 'A new run from the start, answered from the record.'}
-        </span>
+        <span className="small second clip">{startWords(mode, from, checkpoints)}</span>
       </label>
       <fieldset className="cp-rail" aria-label="Checkpoints">
         {thinnedOut(

@@ -16,7 +16,11 @@ export function DriftStrip({ plan }: { readonly plan: PlanAnswer }) {
         <span className="second">
           {compared
             ? 'compared with the newest live worker'
-            : 'no worker that has this agent is connected; the plan goes by the recorded machine'}
+            : `no worker that has this agent is connected; ${
+                machineDigest === null
+                  ? 'the trace names no machine'
+                  : 'the plan goes by the recorded machine'
+              }`}
         </span>
         {machineDigest !== null && <code className="third">{machineDigest.slice(0, 12)}</code>}
         <span className="grow" />

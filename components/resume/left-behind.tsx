@@ -1,10 +1,10 @@
 'use client';
 
 import { EffectTag } from '@/components/run/effect-tag';
-import { plural } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import type { PlanAnswer } from '@/lib/client/api-types';
 import type { StepKey } from '@/lib/core/events/ids';
+import { leftWords } from './plan-draft';
 
 interface Props {
   readonly plan: PlanAnswer;
@@ -23,13 +23,7 @@ export function LeftBehind({ plan, keep, onKeep }: Props) {
       ) : steps + questions.length === 0 ? (
         <p className="small second mb-2">Effects that an earlier rewind left behind and kept:</p>
       ) : (
-        <p className="small second mb-2">
-          {plural(steps, 'step')} {steps === 1 ? 'stays' : 'stay'}{' '}
-          {plan.mode === 'fork'
-            ? 'with the original run alone'
-            : `in history and ${steps === 1 ? 'answers' : 'answer'} nothing`}
-          {questions.length > 0 && `; ${plural(questions.length, 'question')} will be asked again`}.
-        </p>
+        <p className="small second mb-2">{leftWords(plan)}</p>
       )}
       {effects.length > 0 && (
         <ul className="leftlist">

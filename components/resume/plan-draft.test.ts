@@ -7,13 +7,16 @@ import {
   draftToPlan,
   intentKey,
   isDirty,
+  leftWords,
   modeFor,
   noDraft,
   orderWords,
   planDifferences,
+  pointWords,
   readDraft,
   shownGroups,
   startOf,
+  startWords,
   thinnedOut,
   variablePath,
 } from './plan-draft';
@@ -49,6 +52,78 @@ describe('the checkpoint picker', () => {
     expect(
       (['resume', 'replay', 'fork', 'rewind'] as const).map((mode) => startOf(mode, checkpoints)),
     ).toEqual(['latest', 'start', 'cp_20', 'cp_10']);
+  });
+});
+
+describe('the sentence beside the picker', () => {
+  const said = (from: string, mode: 'resume' | 'rewind' | 'fork') => startWords(mode, from, checkpoints);
+
+  it('stands for every point that a rewind can start from, the newest one too', () => {
+    expect(said('cp_10', 'rewind')).toContain('Checkpoint 1 is older than 2');
+    expect(said('cp_20', 'rewind')).toContain('Checkpoint 2 is the newest');
+    expect(said('latest', 'rewind')).toContain('Checkpoint 2 is the newest');
+    expect(said('start', 'rewind')).toContain('from the start');
+    // Left behind meanwhile, and a step: neither is among the choices.
+    expect(said('cp_30', 'rewind')).not.toBe('');
+    expect(said('step:pay#1/send#1', 'rewind')).not.toBe('');
+  });
+
+  it('says of a resume that what is recorded is given back, after an older choice too', () => {
+    expect(said('latest', 'resume')).not.toContain('after this checkpoint');
+    expect(said('cp_20', 'resume')).toContain('after this checkpoint too');
+    expect(said('latest', 'fork')).toContain('the original stays as it is');
+  });
+});
+
+describe('what the plan says of itself', () => {
+  const step = (key: string, disposition: string) => ({ key, disposition });
+  const plan = (part: object) => part as unknown as PlanAnswer;
+  const left = (mode: 'rewind' | 'fork', dispositions: readonly string[], part: object = {}) =>
+    leftWords(
+      plan({
+        mode,
+        steps: dispositions.map((each, n) => step(`s#${n}`, each)),
+        leftBehind: {
+          steps: 4,
+          effects: dispositions.map((_, n) => ({ stepKey: `s#${n}` })),
+          questions: [],
+          ...part,
+        },
+      }),
+    );
+
+  it('steps left behind answer nothing, but for effects whose rows say that they do', () => {
+    expect(left('rewind', ['blocked', 'blocked'])).toBe('4 steps stay in history and answer nothing.');
+    expect(left('rewind', ['skip', 'blocked'])).toBe(
+      '4 steps stay in history: 1 of them answers from the record where it is asked for again, the others answer nothing.',
+    );
+    expect(left('rewind', ['skip', 'reuse'])).toBe(
+      '4 steps stay in history: 2 of them answer from the record where they are asked for again, the others answer nothing.',
+    );
+    expect(left('rewind', ['skip'], { steps: 1 })).toBe(
+      '1 step stays in history and answers from the record where it is asked for again.',
+    );
+    expect(left('rewind', [], { steps: 1, questions: ['a'] })).toBe(
+      '1 step stays in history and answers nothing. 1 question will be asked again.',
+    );
+  });
+
+  it('steps that a fork does not inherit are not with the original alone where it is given their answers', () => {
+    expect(left('fork', [])).toBe('4 steps stay with the original run alone.');
+    expect(left('fork', ['reuse', 'skip'])).toBe(
+      '4 steps stay with the original run: 2 of them answer from the record where they are asked for again, the others answer nothing.',
+    );
+  });
+
+  it('no checkpoint is named for what closed after it', () => {
+    const at = (mode: string, asked: string, checkpointId: string | null = 'cp_20') =>
+      pointWords(plan({ mode, from: { asked, checkpointId, name: '2, after a' } }));
+    expect(at('resume', 'latest')).toBe('Up to the newest point');
+    expect(at('resume', 'cp_20')).toBe('Up to the newest point');
+    expect(at('fork', 'latest')).toBe('Up to the newest point');
+    expect(at('fork', 'cp_20')).toBe('Inside checkpoint 2, after a');
+    expect(at('rewind', 'latest')).toBe('Inside checkpoint 2, after a');
+    expect(at('rewind', 'start', null)).toBe('Before 2, after a');
   });
 });
 

@@ -1,4 +1,5 @@
 import { type Field, formValue } from '@/components/run/schema-fields';
+import { plural } from '@/components/ui/format';
 import type {
   CheckpointRow,
   DecisionBody,
@@ -183,6 +184,60 @@ export function startOf(mode: PlanMode, checkpoints: readonly CheckpointRow[]): 
     case 'rewind':
       return newest[1]?.id ?? newest[0]?.id ?? 'start';
   }
+}
+
+/** What it means to start there, beside the picker. */
+export function startWords(
+  mode: Exclude<PlanMode, 'replay'>,
+  from: string,
+  checkpoints: readonly CheckpointRow[],
+): string {
+  const offered = choices(checkpoints);
+  const newest = offered[0];
+  const chosen = offered.find((each) => each.id === from) ?? (from === 'latest' ? newest : undefined);
+  switch (mode) {
+    case 'resume':
+      return `Goes on from the newest point: whatever is recorded${from === 'latest' || !chosen ? '' : ', after this checkpoint too,'} is given back.`;
+    case 'fork':
+      return 'A new run with this history; the original stays as it is.';
+    case 'rewind':
+      if (!chosen || !newest)
+        return `Goes back in the same run${from === 'start' ? ', and begins again from the start' : ''}.`;
+      return chosen.id === newest.id
+        ? `Checkpoint ${chosen.n} is the newest: this goes back to it in the same run.`
+        : `Checkpoint ${chosen.n} is older than ${newest.n}: this goes back in the same run, so it is a rewind.`;
+  }
+}
+
+/** What the closed visits of a plan lie within. A resume, and a fork from the newest point, take what closed after the checkpoint too. */
+export function pointWords({ mode, from }: Pick<PlanAnswer, 'mode' | 'from'>): string {
+  if (mode === 'resume' || (mode === 'fork' && from.asked === 'latest')) return 'Up to the newest point';
+  return from.checkpointId === null ? `Before ${from.name}` : `Inside checkpoint ${from.name}`;
+}
+
+/** What becomes of the steps that were begun after the point; of effects among them, as their rows in the plan say. */
+export function leftWords({ mode, steps: planned, leftBehind }: PlanAnswer): string {
+  const { steps: count, effects, questions } = leftBehind;
+  const inForce = new Set(effects.map((effect) => effect.stepKey));
+  const answering = planned.filter(
+    ({ key, disposition }) => inForce.has(key) && (disposition === 'reuse' || disposition === 'skip'),
+  ).length;
+  const stay = count === 1 ? 'stays' : 'stay';
+  const where = mode === 'fork' ? 'with the original run' : 'in history';
+  const again = (n: number) =>
+    n === 1
+      ? 'answers from the record where it is asked for again'
+      : 'answer from the record where they are asked for again';
+  let rest: string;
+  if (answering === 0)
+    rest = mode === 'fork' ? ' alone' : ` and ${count === 1 ? 'answers' : 'answer'} nothing`;
+  else if (answering >= count) rest = ` and ${again(count)}`;
+  else {
+    const others = count - answering === 1 ? 'the other answers' : 'the others answer';
+    rest = `: ${answering} of them ${again(answering)}, ${others} nothing`;
+  }
+  const asked = questions.length > 0 ? ` ${plural(questions.length, 'question')} will be asked again.` : '';
+  return `${plural(count, 'step')} ${stay} ${where}${rest}.${asked}`;
 }
 
 export interface VisitGroup {

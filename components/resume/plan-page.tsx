@@ -7,12 +7,13 @@ import { useQueryStates } from 'nuqs';
 import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import { LastOrder } from '@/components/run/last-order';
 import { NotLive } from '@/components/run/not-live';
+import { RunUnread } from '@/components/run/run-unread';
 import { impossibleNow } from '@/components/run/run-words';
 import { fieldsOf } from '@/components/run/schema-fields';
 import { useRested, useRun, useRunLive } from '@/components/run/use-run';
 import { badgeView, runStatusView } from '@/components/run/views';
 import { Button, ButtonLink } from '@/components/ui/button';
-import { moment } from '@/components/ui/format';
+import { moment, sentence } from '@/components/ui/format';
 import { Glyph, type GlyphName } from '@/components/ui/glyph';
 import { useHotkeys, useModEnter, useUnsaved } from '@/components/ui/hotkeys';
 import { Badge } from '@/components/ui/mark';
@@ -64,26 +65,24 @@ const modes = {
   replay: {
     word: 'Replay',
     glyph: 'replay',
-    sentence:
-      'A new run from the start that touches nothing outside: only pure steps run, everything else answers from the record.',
+    sentence: 'A new run from the start: pure steps run, all else answers from the record; nothing goes out.',
   },
   rewind: {
     word: 'Rewind',
     glyph: 'rewind',
-    sentence: 'The same run goes back. What came later stays in history; confirmed effects stay in force.',
+    sentence:
+      'The same run goes back. Confirmed effects that came later stay in force only if you keep them.',
   },
 } as const satisfies Record<PlanMode, { word: string; glyph: GlyphName; sentence: string }>;
 
 export function PlanPage({ runId }: { readonly runId: string }) {
   const query = useRun(runId);
   if (query.data) return <Planner run={query.data} />;
+  if (query.isError)
+    return <RunUnread runId={runId} error={query.error} onAgain={() => void query.refetch()} />;
   return (
     <main className="page">
-      {query.isError ? (
-        <ProblemNote title={problemOf(query.error).title} detail={problemOf(query.error).detail} />
-      ) : (
-        <Skeleton rows={12} />
-      )}
+      <Skeleton rows={12} />
     </main>
   );
 }
@@ -311,6 +310,7 @@ function Planner({ run }: { readonly run: RunSummary }) {
           <ProblemNote
             title={problem.kind === 'use-rewind' ? 'An older point needs a rewind' : problem.title}
             detail={[problem.detail, ...problem.errors.map((each) => `${each.path}: ${each.message}`)]
+              .map(sentence)
               .join(' ')
               .concat(plan ? ' Below is the last plan that could be made.' : '')}
           >

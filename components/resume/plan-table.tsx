@@ -8,7 +8,7 @@ import { Glyph } from '@/components/ui/glyph';
 import { Mark } from '@/components/ui/mark';
 import type { Disposition, PlanAnswer, PlannedStep } from '@/lib/client/api-types';
 import { unescapeName, visitOf } from '@/lib/core/events/step-key';
-import { byVisit, isOver, isRestored, shownGroups, type VisitGroup } from './plan-draft';
+import { byVisit, isOver, isRestored, pointWords, shownGroups, type VisitGroup } from './plan-draft';
 
 /** Above this many steps, visits start folded unless something in them is pressing. */
 const MANY = 400;
@@ -362,9 +362,6 @@ export function PlanTable({
 
 /** Stands for the group of closed visits among the names of visits. */
 const INSIDE = ' inside';
-
-const pointWords = (plan: PlanAnswer): string =>
-  plan.from.checkpointId === null ? `Before ${plan.from.name}` : `Inside checkpoint ${plan.from.name}`;
 
 /** What happens to a visit that is not simply given back. */
 function visitWords(plan: PlanAnswer, group: VisitGroup): string {

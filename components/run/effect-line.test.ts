@@ -57,7 +57,16 @@ describe('where an effect stands', () => {
     ];
     expect(words(step({}), ledger)[1]).toBe('compensated since');
     expect(words(step({ idempotencyKey: 'k2' }), ledger)[1]).toBe('re_2');
-    expect(words(step({ idempotencyKey: null }), ledger)[1]).toBe('re_2');
+  });
+
+  it('is not another call’s where it has sent nothing itself', () => {
+    const ledger = [row({ status: 'confirmed', confirmedBy: 'outcome', receipt: 're_1' })];
+    for (const status of ['waiting', 'abandoned'] as const)
+      expect(words(step({ idempotencyKey: null, status }), ledger)).toEqual([
+        'nothing is recorded as sent',
+        'no receipt',
+        false,
+      ]);
   });
 
   it.each([

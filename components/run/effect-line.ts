@@ -21,15 +21,18 @@ const NO_RECEIPT: MarkView = { tone: 'neutral', glyph: 's-unreached', word: 'no 
 const underWay = (word: string): MarkView => ({ tone: 'neutral', glyph: 's-unreached', word });
 const unknown = (word: string): MarkView => ({ tone: 'attention', glyph: 's-doubt', word });
 
+/** Whether a call of it may have begun. Every call that leaves has its key on disk before; a foreign trace has no keys. */
+export const mayHaveBegun = ({ status, idempotencyKey }: Pick<Step, 'status' | 'idempotencyKey'>): boolean =>
+  idempotencyKey !== null || (status !== 'waiting' && status !== 'abandoned');
+
 /**
  * The ledger knows what a probe, a late worker or a person said after the call; the step only how the call itself ended,
- * and is asked where the ledger has no row of it (it is not loaded, or the trace brought none).
+ * and is asked where the ledger has no row of it (it is not loaded, the trace brought none, or the step sent nothing:
+ * the rows of its key are then about calls with other arguments).
  */
 export function effectLine(step: Step, ledger: readonly Row[]): EffectLine {
   const row = ledger.findLast(
-    (each) =>
-      each.stepKey === step.stepKey &&
-      (step.idempotencyKey === null || each.idempotencyKey === step.idempotencyKey),
+    (each) => each.stepKey === step.stepKey && each.idempotencyKey === step.idempotencyKey,
   );
   return row === undefined ? lineOfStep(step) : lineOfRow(row, step);
 }
@@ -77,6 +80,12 @@ function lineOfRow(row: Row, step: Step): EffectLine {
 function lineOfStep(step: Step): EffectLine {
   if (step.status === 'completed')
     return { sent: YES, confirmed: { ...YES, word: step.receipt ?? 'no receipt' }, done: true };
+  if (!mayHaveBegun(step))
+    return {
+      sent: { tone: 'neutral', glyph: 's-cancelled', word: 'nothing is recorded as sent' },
+      confirmed: NO_RECEIPT,
+      done: false,
+    };
   const doubt = step.status === 'in-doubt' || step.status === 'unknown';
   return {
     sent: doubt ? unknown('not known') : underWay(step.failure ?? 'under way'),

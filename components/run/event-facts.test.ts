@@ -29,8 +29,16 @@ describe('what an event says', () => {
       ['decisions, pay#1/send#1, outcome', 'happened'],
       ['decisions, pay#1/send#1, result', payload],
       ['decisions, pay#1/send#1, receipt', 'r-7'],
-      ['edits, 1, path', '/amount'],
-      ['edits, 1, value', '{"cents":100}'],
+      ['edits 1, path', '/amount'],
+      ['edits 1, value', '{"cents":100}'],
+    ]);
+  });
+
+  it('tells what a run waits for', () => {
+    const on = [{ stepKey: 'pay#1/send#1', for: 'conflict' }];
+    expect(texts({ kind: 'run.waiting', on })).toEqual([
+      ['waits on 1, step key', 'pay#1/send#1'],
+      ['waits on 1, for', 'conflict'],
     ]);
   });
 

@@ -32,7 +32,11 @@ const isPayload = (value: unknown): value is PayloadRef =>
 
 /** `questionId` as `question id`. */
 const spoken = (key: string): string =>
-  /^[a-z][A-Za-z]*$/.test(key) ? key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`) : key;
+  key === 'on'
+    ? 'waits on'
+    : /^[a-z][A-Za-z]*$/.test(key)
+      ? key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+      : key;
 
 function factsOf(name: string, key: string, value: unknown): readonly EventFact[] {
   if (value === undefined) return [];
@@ -43,7 +47,11 @@ function factsOf(name: string, key: string, value: unknown): readonly EventFact[
   const members = Object.entries(value);
   if (members.length === 0) return [{ kind: 'text', name, text: 'none' }];
   return members.flatMap(([member, inner]) =>
-    factsOf(`${name}, ${Array.isArray(value) ? Number(member) + 1 : spoken(member)}`, member, inner),
+    factsOf(
+      Array.isArray(value) ? `${name} ${Number(member) + 1}` : `${name}, ${spoken(member)}`,
+      member,
+      inner,
+    ),
   );
 }
 

@@ -13,7 +13,7 @@ import { runHref } from '@/lib/client/url-state';
 import type { PayloadRef } from '@/lib/core/events/payload';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { stepTokens } from './cost-words';
-import { effectLine } from './effect-line';
+import { effectLine, mayHaveBegun } from './effect-line';
 import { EffectTag } from './effect-tag';
 import { EventSection } from './inspector-event';
 import { FirstMessages } from './inspector-messages';
@@ -63,10 +63,14 @@ function Attempts({ run, step, onMove }: Pick<Props, 'run' | 'onMove'> & { reado
       <ol className="small">
         {attempts.map((attempt) => (
           <li key={attempt.seq} className="flex gap-2">
-            <button type="button" className="link" onClick={() => onMove(attempt.seq, 'jump')}>
+            <button
+              type="button"
+              className="link nowrap shrink-0"
+              onClick={() => onMove(attempt.seq, 'jump')}
+            >
               seq {attempt.seq}
             </button>
-            <span>attempt {attempt.attempt}</span>
+            <span className="nowrap shrink-0">attempt {attempt.attempt}</span>
             <span className="second clip" title={attempt.error?.message}>
               {attempt.outcome}
               {attempt.error && seen(`: ${attempt.error.message}`)}
@@ -139,13 +143,19 @@ function Call({
 function EffectSection({ run, step }: Pick<Props, 'run'> & { readonly step: StepRow }) {
   const ledger = useQuery(effectsQuery(run.id)).data?.items;
   const { sent, confirmed, done } = effectLine(step, ledger ?? []);
+  const conflict = step.inForce && run.conflicts.includes(step.stepKey);
+  const begun = mayHaveBegun(step) && !conflict;
   return (
     <section className="section">
       <ol className="ledger" aria-label="Where the effect stands">
-        <li data-tone="ok" data-open={done ? undefined : ''}>
-          <Glyph name="d-restored" />
+        <li data-tone={begun ? 'ok' : 'neutral'} data-open={done ? undefined : ''}>
+          <Glyph name={begun ? 'd-restored' : 'd-blocked'} />
           <b>Intended</b>
-          <span>seq {step.attemptSeq}, on disk</span>
+          <span>
+            {begun
+              ? `seq ${step.attemptSeq}, on disk`
+              : `no, asked at seq ${step.attemptSeq}${conflict ? ' with other arguments than were confirmed' : ''}`}
+          </span>
         </li>
         <li data-tone={sent.tone} data-open={done ? undefined : ''}>
           <Glyph name={sent.glyph} />

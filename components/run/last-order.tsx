@@ -5,6 +5,7 @@ import { moment } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { ProblemNote } from '@/components/ui/problem-note';
 import { problemOf } from '@/lib/client/api';
+import type { RunSummary } from '@/lib/client/api-types';
 import { endedOrderQuery } from '@/lib/client/order-events';
 
 const orderWord = {
@@ -19,8 +20,17 @@ const orderWord = {
   cancel: 'The cancel',
 } as const;
 
-/** An order that was accepted and not carried out, with the reason, until the next one is given. */
-export function LastOrder({ runId }: { readonly runId: string }) {
+/**
+ * An order that was accepted and not carried out, with the reason, until the next one is given. `failure`: what the page
+ * tells itself; an order that it ended is not told again.
+ */
+export function LastOrder({
+  runId,
+  failure = null,
+}: {
+  readonly runId: string;
+  readonly failure?: RunSummary['failure'];
+}) {
   const query = useQuery(endedOrderQuery(runId));
   if (query.isError)
     return (
@@ -31,6 +41,8 @@ export function LastOrder({ runId }: { readonly runId: string }) {
     );
   if (!query.data || query.data.ended.outcome === 'done') return null;
   const { accepted, ended } = query.data;
+  // Code and record differed: the order was carried out as far as they agreed.
+  if (failure?.cause === 'diverged' && ended.detail === failure.error.message) return null;
   return (
     <section
       className="situation"

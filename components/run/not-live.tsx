@@ -9,7 +9,7 @@ export function NotLive({ liveness }: { readonly liveness: Liveness }) {
     <div className="notice" data-tone="attention">
       <LiveDot liveness="lost" word={`Not live since ${clock(liveness.since).slice(0, 8)} UTC`} />
       <span className="second">
-        The console does not answer. What is shown may be behind the run; it is tried again by itself.
+        The console does not answer. What is shown may be out of date; it is tried again by itself.
       </span>
     </div>
   );

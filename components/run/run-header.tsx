@@ -15,12 +15,13 @@ import { planHref, type planModes, runHref } from '@/lib/client/url-state';
 import { costWords } from './cost-words';
 import type { CursorPoint } from './cursor-point';
 import { OrderDialog } from './order-dialog';
-import { impossibleNow } from './run-words';
-import { badgeView, phaseWord, runStatusView } from './views';
+import { impossibleNow, phaseOf, timesOf } from './run-words';
+import { badgeView, runStatusView } from './views';
 
 function Facts({ run }: { readonly run: RunSummary }) {
   const { parent, children } = run.lineage;
   const cost = costWords(run.cost);
+  const times = timesOf(run);
   return (
     <div className="facts">
       <span>
@@ -38,29 +39,30 @@ function Facts({ run }: { readonly run: RunSummary }) {
       </span>
       {children.length > 0 && (
         <span>
-          {children.slice(-2).map((child, n) => (
-            <Fragment key={child.runId}>
-              {n > 0 && '; '}
-              <Link className="link" href={runHref(child.runId)} title={child.runId}>
-                {child.mode} {child.runId.slice(-6)}, {runStatusView[child.status].word.toLowerCase()}
-              </Link>
-            </Fragment>
-          ))}
-          {run.lineage.childCount > 2 && ` and ${run.lineage.childCount - 2} more`}
+          {/* One text: a gap stands between the parts of a fact. */}
+          <span>
+            {children.slice(-2).map((child, n) => (
+              <Fragment key={child.runId}>
+                {n > 0 && '; '}
+                <Link className="link" href={runHref(child.runId)} title={child.runId}>
+                  {child.mode} {child.runId.slice(-6)}, {runStatusView[child.status].word.toLowerCase()}
+                </Link>
+              </Fragment>
+            ))}
+            {run.lineage.childCount > 2 && ` and ${run.lineage.childCount - 2} more`}
+          </span>
         </span>
       )}
       <span>
         <b>{run.counts.steps}</b> {run.counts.steps === 1 ? 'step' : 'steps'} ended
       </span>
-      {run.endedAt === null && <span>{phaseWord[run.phase]}</span>}
-      {run.startedAt !== null && (
+      {run.endedAt === null && <span>{phaseOf(run)}</span>}
+      {times !== undefined && (
         <span>
-          started <Ago at={run.startedAt} />
+          started <Ago at={times.at} />
         </span>
       )}
-      {run.startedAt !== null && (
-        <span>{duration(Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(run.startedAt))}</span>
-      )}
+      {times !== undefined && <span>{duration(times.ms)}</span>}
       {cost !== undefined && <span>{cost}</span>}
       <span>{run.holder ? `held by ${run.holder.workerId}` : 'lease free'}</span>
       {run.line > 0 && <span>{plural(run.line, 'rewind')}</span>}
@@ -152,7 +154,7 @@ export const RunHeader = memo(function RunHeader({
 }) {
   const [order, setOrder] = useState<'pause' | 'cancel' | undefined>(undefined);
   const href = (mode: (typeof planModes)[number], from?: string) => planHref(run.id, mode, from);
-  const resumes = run.next !== null && run.next.action !== 'replay' && run.next.action !== 'answer';
+  const resumes = run.next !== null && !['replay', 'answer', 'rewind'].includes(run.next.action);
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(run.id);

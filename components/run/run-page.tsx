@@ -23,6 +23,7 @@ import { neighbour, nextStop, stopsOf } from './moves';
 import { NotLive } from './not-live';
 import { AnswerRefusal, QuestionPanel } from './question-panel';
 import { RunHeader } from './run-header';
+import { RunUnread } from './run-unread';
 import { Scrubber } from './scrubber';
 import { bucketBars, eventBars } from './scrubber-bars';
 import { Situation } from './situation';
@@ -57,21 +58,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
       </main>
     );
   }
-  const problem = problemOf(query.error);
-  return (
-    <main className="page empty-page">
-      <div className="empty-box">
-        <ProblemNote
-          title={problem.status === 404 ? `There is no run ${runId}` : problem.title}
-          detail={problem.detail}
-        >
-          <Button size="small" onPress={() => void query.refetch()}>
-            Try again
-          </Button>
-        </ProblemNote>
-      </div>
-    </main>
-  );
+  return <RunUnread runId={runId} error={query.error} onAgain={() => void query.refetch()} />;
 }
 
 /** One instrument, one cursor: tree, graph, inspector and scrubber all show the same moment. */
@@ -166,7 +153,7 @@ function Instrument({ run }: { readonly run: RunSummary }) {
       <RunHeader run={run} forkPoint={forkPoint} rewindPoint={rewindPoint} />
       <NotLive liveness={live.liveness} />
       <Situation run={run} />
-      <LastOrder runId={run.id} />
+      <LastOrder runId={run.id} failure={run.failure} />
       {asked !== null && asked > headSeq && (
         <div className="notice" data-tone="attention" role="status">
           There is no event {wholeNumber(asked)} yet: the run has {wholeNumber(headSeq)}. The newest is shown.

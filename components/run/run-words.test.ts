@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '@/lib/client/api-types';
 import type { EndedOrder } from '@/lib/client/order-events';
-import { orderStanding, restWords, situationOf } from './run-words';
+import { orderStanding, phaseOf, restWords, situationOf, timesOf } from './run-words';
 
 type Holder = 'none' | 'runs' | 'probes';
 const holders = {
@@ -33,6 +33,8 @@ const run = (change: Partial<RunSummary> = {}): RunSummary =>
     failure: null,
     interruption: null,
     effectsInDoubt: 0,
+    conflicts: [],
+    questions: [],
     pausedBefore: null,
     unclaimed: null,
     ...change,
@@ -112,6 +114,45 @@ it('has words for every status, and none that claim what has ended still does so
     '',
     '',
   ]);
+});
+
+describe('what it waits for', () => {
+  const waits = (more: Partial<RunSummary>) =>
+    phaseOf(run({ status: 'waiting', phase: 'waiting_human', ...more }));
+  const conflicts = ['notify#2/send_mail#1'] as unknown as RunSummary['conflicts'];
+  it('is named, where it is no question', () => {
+    expect(waits({})).toBe('waits for a person');
+    expect(waits({ effectsInDoubt: 1 })).toBe('a doubt to settle');
+    expect(waits({ effectsInDoubt: 2 })).toBe('2 doubts to settle');
+    expect(waits({ conflicts })).toBe('blocked at send_mail#1, confirmed with other arguments');
+    expect(waits({ effectsInDoubt: 1, questions: [{}] as RunSummary['questions'] })).toBe(
+      'waits for a person',
+    );
+    expect(phaseOf(run({ phase: 'tool_calling', effectsInDoubt: 1 }))).toBe('calling a tool');
+  });
+  it('is told in the row', () => {
+    expect(situationOf(run({ status: 'waiting', phase: 'waiting_human', conflicts }))).toBe(
+      'blocked at send_mail#1, confirmed with other arguments',
+    );
+  });
+});
+
+describe('when a run started', () => {
+  const at = (second: number) => new Date(second * 1_000).toISOString();
+  const times = { startedAt: at(10), createdAt: at(700), updatedAt: at(703), endedAt: null };
+  const parent = { runId: 'r0', seq: 9, mode: 'fork' } as unknown as RunSummary['lineage']['parent'];
+  const lineage = (of: RunSummary['lineage']['parent']) => ({ parent: of }) as RunSummary['lineage'];
+  it('is when its own first event came, not what it copied of its parent', () => {
+    expect(timesOf(run({ ...times, lineage: lineage(parent) }))).toEqual({ at: at(700), ms: 3_000 });
+    expect(timesOf(run({ ...times, lineage: lineage(null) }))).toEqual({ at: at(10), ms: 693_000 });
+  });
+  it('is what its trace says for a copy, which was made here later', () => {
+    const copy = run({ ...times, endedAt: at(12), home: 'mirror', lineage: lineage(parent) });
+    expect(timesOf(copy)).toEqual({ at: at(10), ms: 2_000 });
+  });
+  it('is not known before it began', () => {
+    expect(timesOf(run({ ...times, startedAt: null, lineage: lineage(null) }))).toBeUndefined();
+  });
 });
 
 describe('a run at rest', () => {

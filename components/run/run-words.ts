@@ -72,8 +72,28 @@ export function orderStanding(
   }
 }
 
-type Row = Orders &
-  Pick<RunSummary, 'status' | 'phase' | 'home' | 'failure' | 'interruption' | 'effectsInDoubt'>;
+type Waits = Pick<RunSummary, 'phase' | 'effectsInDoubt' | 'conflicts' | 'questions'>;
+
+/** What the run does or waits for. A person is asked by a question; a doubt and a conflict are for one to settle. */
+export function phaseOf({ phase, effectsInDoubt: doubts, conflicts, questions }: Waits): string {
+  if (phase !== 'waiting_human' || questions.length > 0) return phaseWord[phase];
+  const [conflict] = conflicts;
+  if (conflict !== undefined)
+    return `blocked at ${conflict.slice(conflict.lastIndexOf('/') + 1)}, confirmed with other arguments`;
+  return doubts === 0 ? phaseWord[phase] : doubts === 1 ? 'a doubt to settle' : `${doubts} doubts to settle`;
+}
+
+/** When the run itself began, an ISO instant, and how long it has taken. What a fork copied began with its parent. */
+export function timesOf(
+  run: Pick<RunSummary, 'home' | 'lineage' | 'createdAt' | 'startedAt' | 'updatedAt' | 'endedAt'>,
+): { readonly at: string; readonly ms: number } | undefined {
+  if (run.startedAt === null) return undefined;
+  // A copy was made here when it was uploaded.
+  const at = run.lineage.parent !== null && run.home === 'here' ? run.createdAt : run.startedAt;
+  return { at, ms: Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(at) };
+}
+
+type Row = Orders & Waits & Pick<RunSummary, 'status' | 'home' | 'failure' | 'interruption'>;
 
 /** What the run does or why it stopped, in a few words. */
 export function situationOf(run: Row): string {
@@ -96,7 +116,7 @@ export function situationOf(run: Row): string {
     case 'running':
     case 'waiting':
     case 'paused':
-      return accepted ?? phaseWord[run.phase];
+      return accepted ?? phaseOf(run);
   }
 }
 

@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { neighbour, nextStop } from './moves';
-import { bucketBars, keyMove, lookOf, positionOf, seqAtPosition, spaced, ticks } from './scrubber-bars';
+import {
+  bucketBars,
+  keyMove,
+  labelled,
+  lookOf,
+  positionOf,
+  seqAtPosition,
+  spaced,
+  ticks,
+} from './scrubber-bars';
 
 describe('the scrubber', () => {
   it('takes the keys of a slider, stays on its track, and leaves other keys alone', () => {
@@ -69,6 +78,11 @@ describe('the scrubber', () => {
 
   it('leaves out marks that would stand on one another', () => {
     expect(spaced([{ seq: 1 }, { seq: 2 }, { seq: 50 }], 100, 0.05).map((each) => each.seq)).toEqual([1, 50]);
+  });
+
+  it('numbers only the marks that have room for it after the one before', () => {
+    const marks = [{ seq: 1 }, { seq: 3 }, { seq: 5 }, { seq: 50 }];
+    expect([...labelled(marks, 100, 0.03)].map((each) => each.seq)).toEqual([1, 50]);
   });
 });
 

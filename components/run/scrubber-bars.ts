@@ -80,6 +80,20 @@ export function spaced<Item extends { readonly seq: number }>(
   });
 }
 
+/** Those with at least `gap` (of the track) between them and the one before, where a label has its room. */
+export function labelled<Item extends { readonly seq: number }>(
+  items: readonly Item[],
+  headSeq: number,
+  gap: number,
+): ReadonlySet<Item> {
+  return new Set(
+    items.filter((item, n) => {
+      const last = items[n - 1];
+      return !last || positionOf(item.seq, headSeq) - positionOf(last.seq, headSeq) >= gap;
+    }),
+  );
+}
+
 /** Where a key takes the cursor while the slider has the focus; undefined for keys that are not the slider's. */
 export function keyMove(key: string, seq: number, headSeq: number): number | undefined {
   const page = Math.max(10, Math.round(headSeq / 20));

@@ -7,7 +7,7 @@ import { Glyph, type GlyphName } from '@/components/ui/glyph';
 import type { Tone } from '@/components/ui/mark';
 import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
 import type { RunEvent } from '@/lib/core/events/run-event';
-import { type Bar, keyMove, positionOf, seqAtPosition, spaced, ticks } from './scrubber-bars';
+import { type Bar, keyMove, labelled, positionOf, seqAtPosition, spaced, ticks } from './scrubber-bars';
 import type { Move } from './use-run';
 
 interface Props {
@@ -61,12 +61,16 @@ function marksOf({ steps, run }: Pick<Props, 'steps' | 'run'>): readonly LaneMar
 
 /** Bands of states narrower than this part of the track could not be seen. */
 const NARROW = 0.0008;
+/** A checkpoint's diamond and its number need this part of the track. */
+const NUMBER = 0.03;
 
 type LanesProps = Pick<Props, 'run' | 'headSeq' | 'bars' | 'steps' | 'checkpoints' | 'visits'>;
 
 /** Everything on the track that the cursor does not move. */
 const Lanes = memo(function Lanes({ run, headSeq, bars, steps, checkpoints, visits }: LanesProps) {
   const marks = spaced(marksOf({ steps, run }), headSeq, 0.002);
+  const diamonds = spaced(checkpoints, headSeq, 0.006);
+  const numbered = labelled(diamonds, headSeq, NUMBER);
   return (
     <>
       {ticks(headSeq, 10).map((tick) => (
@@ -107,7 +111,7 @@ const Lanes = memo(function Lanes({ run, headSeq, bars, steps, checkpoints, visi
           height={HEIGHT * bar.height}
         />
       ))}
-      {spaced(checkpoints, headSeq, 0.006).map((checkpoint) => (
+      {diamonds.map((checkpoint) => (
         <svg
           key={checkpoint.id}
           x={percent(positionOf(checkpoint.seq, headSeq))}
@@ -120,7 +124,7 @@ const Lanes = memo(function Lanes({ run, headSeq, bars, steps, checkpoints, visi
           <path d="M0 -5 5 0 0 5 -5 0z" fill="currentColor">
             <title>{`Checkpoint ${checkpoint.n}, ${checkpoint.name}${checkpoint.inForce ? '' : ', left behind by a rewind'}`}</title>
           </path>
-          {checkpoints.length <= 40 && (
+          {numbered.has(checkpoint) && (
             <text x={-9} y={4} textAnchor="end">
               {checkpoint.n}
             </text>
@@ -246,9 +250,9 @@ export function Scrubber(props: Props) {
       <div className="scrub-body">
         <div className="lanes" aria-hidden="true">
           <span style={{ top: 20 }}>States</span>
-          <span style={{ top: 52 }}>Events</span>
-          <span style={{ top: 82 }}>Checkpoints</span>
-          <span style={{ top: 98 }}>Effects, errors</span>
+          <span style={{ top: 48 }}>Events</span>
+          <span style={{ top: 75 }}>Checkpoints</span>
+          <span style={{ top: 94 }}>Effects, errors</span>
         </div>
         <div
           ref={track}

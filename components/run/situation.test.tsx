@@ -19,6 +19,8 @@ const diverged = {
   pending: null,
   unclaimed: null,
   effectsInDoubt: 1,
+  conflicts: [],
+  endedAt: null,
   pausedBefore: null,
   interruption: null,
   questions: [],
@@ -79,4 +81,15 @@ it('says nothing of it once the run went on', () => {
   const html = shown({ status: 'running', failure: null });
   expect(html).not.toEqual(region('Divergence'));
   expect(html).toEqual(region('Effects in doubt'));
+});
+
+it('says what a run stands at whose confirmed effect is asked for with other arguments, and what helps', () => {
+  const conflicts = ['notify#2/send_mail#1'] as unknown as RunSummary['conflicts'];
+  const actions = { rewind: possible, fork: possible } as RunSummary['actions'];
+  const stands = { status: 'waiting', failure: null, effectsInDoubt: 0, conflicts, actions } as const;
+  expect(shown(stands)).toEqual(region('Effect conflict'));
+  expect(shown(stands)).toMatch(/send_mail#1.*confirmed with other arguments.*Rewind or fork to before/s);
+  expect(shown(stands)).toContain('mode=rewind');
+  expect(shown({ ...stands, status: 'running' })).not.toEqual(region('Effect conflict'));
+  expect(shown({ ...stands, conflicts: [] })).not.toEqual(region('Effect conflict'));
 });

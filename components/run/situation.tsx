@@ -17,7 +17,7 @@ import { planHref } from '@/lib/client/url-state';
 import { useHasWorker } from '@/lib/client/workers';
 import { answeredWords, answerView, useAsking } from './asking';
 import { PayloadView } from './payload-view';
-import { orderStanding, restWords } from './run-words';
+import { impossibleNow, orderStanding, restWords } from './run-words';
 import { runStatusView } from './views';
 
 function Strip({
@@ -236,6 +236,37 @@ function DivergencePanel({
   );
 }
 
+/** A confirmed effect is asked for with other arguments: nothing is sent, and no order to go on gets past it. */
+function ConflictStrip({ run }: { readonly run: RunSummary }) {
+  const [key, ...more] = run.conflicts;
+  if (key === undefined) return null;
+  const link = (mode: 'rewind' | 'fork', word: string) => (
+    <ButtonLink size="small" href={planHref(run.id, mode)} reason={impossibleNow(run, mode)}>
+      {word}
+    </ButtonLink>
+  );
+  return (
+    <Strip
+      tone="attention"
+      glyph="d-blocked"
+      label="Effect conflict"
+      actions={
+        <>
+          {link('rewind', 'Rewind…')}
+          {link('fork', 'Fork…')}
+        </>
+      }
+    >
+      <strong>
+        Blocked at <code title={key}>{key.slice(key.lastIndexOf('/') + 1)}</code>.
+      </strong>{' '}
+      It was confirmed with other arguments than the code asks for now; nothing was sent again. Rewind or fork
+      to before the step that gave the new arguments, or fork with an edit that brings the old ones.
+      {more.length > 0 && <span className="second"> {plural(more.length, 'more step')} blocked so.</span>}
+    </Strip>
+  );
+}
+
 /** A run that rests or waits though nothing went wrong: who stopped it and why, or whom it waits for. */
 function RestStrip({ run }: { readonly run: RunSummary }) {
   const stopped = run.status === 'paused' || run.status === 'cancelled';
@@ -276,6 +307,7 @@ export const Situation = memo(function Situation({ run }: { readonly run: RunSum
           <InForce effects={ledger ?? []} />
         </Strip>
       )}
+      {run.status !== 'running' && run.endedAt === null && <ConflictStrip run={run} />}
       {run.pausedBefore !== null && (
         <Strip tone="attention" glyph="s-paused" label="What happened">
           <strong>Paused by itself.</strong> {pauseWords(run.pausedBefore)} Look at the plan again.

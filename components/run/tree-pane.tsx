@@ -19,6 +19,7 @@ import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
 import { runParams, type TreeFilter } from '@/lib/client/url-state';
 import type { RunEvent } from '@/lib/core/events/run-event';
+import { shortNumbers } from './checkpoint-words';
 import { EffectTag } from './effect-tag';
 import { barWidth, breaksOf, type TreePlace, type TreeRow, treePlaces, treeRows } from './tree-rows';
 import type { Move } from './use-run';
@@ -54,27 +55,34 @@ function cursorRow(rows: readonly TreeRow[], seq: number): number {
   return found;
 }
 
+function Pin({ checkpoints }: { readonly checkpoints: readonly CheckpointRow[] }) {
+  const numbers = checkpoints.map(({ n }) => n);
+  return (
+    <span
+      className="pin"
+      title={checkpoints.map(({ n, name }) => `Checkpoint ${n}, ${name}`).join('\n') || undefined}
+    >
+      {numbers.length > 0 && (
+        <>
+          <Glyph name="checkpoint" />
+          {shortNumbers(numbers, 1)}
+        </>
+      )}
+    </span>
+  );
+}
+
 function StepContent({ row }: { readonly row: Extract<TreeRow, { kind: 'step' }> }) {
   const { step } = row;
   const status = stepStatusView[step.status];
   const quiet = step.status === 'completed';
   return (
     <>
-      <span
-        className="pin"
-        title={row.checkpoint && `Checkpoint ${row.checkpoint.n}, ${row.checkpoint.name}`}
-      >
-        {row.checkpoint && (
-          <>
-            <Glyph name="checkpoint" />
-            {row.checkpoint.n}
-          </>
-        )}
-      </span>
+      <Pin checkpoints={row.checkpoints} />
       <span
         className="name"
         title={`${step.stepKey}: ${step.kind}${step.effect === null ? '' : `, ${step.effect}`}`}
-        style={row.depth > 0 ? { paddingLeft: 22 + row.depth * 12 } : undefined}
+        style={row.depth > 0 ? { paddingLeft: 16 + row.depth * 12 } : undefined}
       >
         <Glyph name={kindGlyph[step.kind]} />
         <code>
@@ -123,7 +131,7 @@ function RowContent({ row, onFold }: { readonly row: TreeRow; readonly onFold: (
     case 'visit':
       return (
         <div className="tree-row tree-visit">
-          <span className="pin" />
+          <Pin checkpoints={row.checkpoints} />
           <span className="name">
             <button
               type="button"
@@ -147,7 +155,7 @@ function RowContent({ row, onFold }: { readonly row: TreeRow; readonly onFold: (
       return (
         <div className="tree-row tree-step">
           <span className="pin" />
-          <span className="name third" style={{ paddingLeft: 22 + (row.depth - 1) * 12 }}>
+          <span className="name third" style={{ paddingLeft: 16 + (row.depth - 1) * 12 }}>
             <Glyph name="k-agent" />
             <span className="clip">{row.label}</span>
           </span>

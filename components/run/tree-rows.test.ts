@@ -90,7 +90,46 @@ describe('treeRows', () => {
 
   it('pins a checkpoint to the last step that had begun before it', () => {
     const row = treeRows(input()).find((each) => each.id === 'plan#1/a#1 0');
-    expect(row).toMatchObject({ kind: 'step', checkpoint: { n: 1 } });
+    expect(row).toMatchObject({ kind: 'step', checkpoints: [{ n: 1 }] });
+  });
+
+  it('pins every checkpoint: several to one step, and to a visit those before its first step', () => {
+    const rows = treeRows(
+      input({ checkpoints: [1, 2, 3, 4].map((n) => checkpoint(n, [4, 5, 8, 9][n - 1] ?? 0)) }),
+    );
+    expect(
+      rows.flatMap((row) => ('checkpoints' in row ? [[row.id, row.checkpoints.map(({ n }) => n)]] : [])),
+    ).toEqual([
+      ['plan#1', []],
+      ['plan#1/a#1 0', [1, 2]],
+      ['pay#1', [3]],
+      ['pay#1/send#1 0', [4]],
+    ]);
+  });
+
+  it('keeps what each rewind left behind in a group of its own', () => {
+    const left = (line: number, startedSeq: number, day: number) =>
+      step('pay#1/send#1', startedSeq, {
+        line,
+        inForce: false,
+        startedAt: `2026-11-2${day}T01:00:00.000Z`,
+        endedAt: `2026-11-2${day}T01:00:01.000Z`,
+      });
+    const rows = treeRows(
+      input({
+        steps: [step('plan#1/a#1', 3), left(0, 8, 1), left(1, 15, 2)],
+        breaks: [],
+        folded: new Set(['pay#1 left 0']),
+      }),
+    );
+    expect(
+      rows.flatMap((row) => (row.kind === 'visit' ? [[row.id, row.fromSeq, row.durationMs, row.open]] : [])),
+    ).toEqual([
+      ['plan#1', 2, 1_000, true],
+      ['pay#1', 7, undefined, true],
+      ['pay#1 left 0', 8, 1_000, false],
+      ['pay#1 left 1', 15, 1_000, true],
+    ]);
   });
 
   it('hides the steps of a folded visit and keeps the visit', () => {
@@ -120,7 +159,7 @@ describe('treeRows', () => {
       rows.filter((row) => row.kind === 'visit').map((row) => [row.id, row.kind === 'visit' && row.inForce]),
     ).toEqual([
       ['plan#1', true],
-      ['plan#1 left', false],
+      ['plan#1 left 0', false],
     ]);
   });
 
@@ -155,7 +194,7 @@ describe('treeRows', () => {
       'plan#1',
       'plan#1/a#1 0',
       'plan#1/b#1 1',
-      'pay#1 left',
+      'pay#1 left 0',
       'pay#1/send#1 0',
       'break 9',
     ]);

@@ -12,6 +12,8 @@ export interface VisitRow {
   readonly state: string;
   readonly visit: number;
   readonly fromSeq: number;
+  /** Taken after it was entered and before its first step. */
+  readonly checkpoints: readonly CheckpointRow[];
   readonly steps: number;
   readonly durationMs: number | undefined;
   readonly open: boolean;
@@ -32,8 +34,8 @@ export interface StepTreeRow {
   /** `#n` of the key. */
   readonly occurrence: string;
   readonly depth: number;
-  /** Newest checkpoint that was taken while or after this step and before the next. */
-  readonly checkpoint: CheckpointRow | undefined;
+  /** Taken while or after this step, before anything else began; oldest first. */
+  readonly checkpoints: readonly CheckpointRow[];
   readonly durationMs: number | undefined;
 }
 export interface BreakRow {
@@ -46,6 +48,7 @@ export interface BreakRow {
 export type TreeRow = VisitRow | BranchRow | StepTreeRow | BreakRow;
 
 interface Group {
+  readonly id: string;
   readonly key: string;
   readonly inForce: boolean;
   readonly steps: StepRow[];
@@ -82,31 +85,41 @@ const shown = (step: StepRow, filter: TreeFilter): boolean => {
 const msBetween = (from: string, to: string | null) =>
   to === null ? undefined : Date.parse(to) - Date.parse(from);
 
+/** Visits in force, and of what rewinds left behind a group for each line that it ran on. */
 function groupsOf({ steps, visits }: TreeInput): Group[] {
   const groups = new Map<string, Group>();
-  const groupAt = (key: string, inForce: boolean, fromSeq: number) => {
-    const id = `${key}${inForce ? '' : ' left'}`;
-    const group = groups.get(id) ?? { key, inForce, steps: [], fromSeq };
+  const groupAt = (key: string, leftOn: number | undefined, fromSeq: number) => {
+    const id = leftOn === undefined ? key : `${key} left ${leftOn}`;
+    const group = groups.get(id) ?? { id, key, inForce: leftOn === undefined, steps: [], fromSeq };
     group.fromSeq = Math.min(group.fromSeq, fromSeq);
     groups.set(id, group);
     return group;
   };
-  for (const visit of visits) groupAt(visit.key, true, visit.enteredSeq);
+  for (const visit of visits) groupAt(visit.key, undefined, visit.enteredSeq);
   for (const step of steps)
-    groupAt(scopeOf(step.stepKey).split('/', 1)[0] ?? '', step.inForce, step.startedSeq).steps.push(step);
+    groupAt(
+      scopeOf(step.stepKey).split('/', 1)[0] ?? '',
+      step.inForce ? undefined : step.line,
+      step.startedSeq,
+    ).steps.push(step);
   for (const group of groups.values()) group.steps.sort((a, b) => a.startedSeq - b.startedSeq);
   return [...groups.values()].sort((a, b) => a.fromSeq - b.fromSeq);
 }
 
-/** Which step a checkpoint stands at: the last one that began before it. */
-function pins(steps: readonly StepRow[], checkpoints: readonly CheckpointRow[]): Map<StepRow, CheckpointRow> {
-  const order = steps.toSorted((a, b) => a.startedSeq - b.startedSeq);
-  const at = new Map<StepRow, CheckpointRow>();
+const stepId = (step: StepRow) => `${step.stepKey} ${step.line}`;
+
+/** Checkpoints by the id of the row that they stand at: the step or visit that began last before them. */
+function pins({ steps, visits, checkpoints }: TreeInput): ReadonlyMap<string, readonly CheckpointRow[]> {
+  const order = [
+    ...visits.map((visit) => ({ id: visit.key, seq: visit.enteredSeq })),
+    ...steps.map((step) => ({ id: stepId(step), seq: step.startedSeq })),
+  ].sort((a, b) => a.seq - b.seq);
+  const at = new Map<string, CheckpointRow[]>();
   let next = 0;
   for (const checkpoint of checkpoints.toSorted((a, b) => a.seq - b.seq)) {
-    while ((order[next]?.startedSeq ?? Number.POSITIVE_INFINITY) < checkpoint.seq) next += 1;
-    const step = order[next - 1];
-    if (step) at.set(step, checkpoint);
+    while ((order[next]?.seq ?? Number.POSITIVE_INFINITY) < checkpoint.seq) next += 1;
+    const row = order[next - 1];
+    if (row) at.set(row.id, [...(at.get(row.id) ?? []), checkpoint]);
   }
   return at;
 }
@@ -165,12 +178,12 @@ const occurrenceOf = (key: string) => key.slice(key.lastIndexOf('#'));
 /** Rows in journal order: visits, below them branches and steps, and the places where the run stopped. O(n log n). */
 export function treeRows(input: TreeInput): readonly TreeRow[] {
   const entered = new Map<string, number>(input.visits.map((visit) => [visit.key, visit.enteredSeq]));
-  const pinned = pins(input.steps, input.checkpoints);
+  const pinned = pins(input);
   const rows: TreeRow[] = [];
   for (const group of groupsOf(input)) {
     const visible = group.steps.filter((step) => shown(step, input.filter));
     if (input.filter !== 'all' && visible.length === 0) continue;
-    const id = `${group.key}${group.inForce ? '' : ' left'}`;
+    const { id } = group;
     const { state, visit } = visitOf(group.key);
     const enteredSeq = entered.get(group.key);
     const first = group.steps[0];
@@ -187,6 +200,7 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
       state,
       visit,
       fromSeq: group.inForce ? (enteredSeq ?? group.fromSeq) : group.fromSeq,
+      checkpoints: pinned.get(id) ?? [],
       steps: group.steps.length,
       durationMs: first && last !== undefined ? msBetween(first.startedAt, last) : undefined,
       open,
@@ -209,12 +223,12 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
       scope = own;
       rows.push({
         kind: 'step',
-        id: `${step.stepKey} ${step.line}`,
+        id: stepId(step),
         fromSeq: step.startedSeq,
         step,
         occurrence: occurrenceOf(step.stepKey),
         depth,
-        checkpoint: pinned.get(step),
+        checkpoints: pinned.get(stepId(step)) ?? [],
         durationMs: msBetween(step.startedAt, step.endedAt),
       });
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '@/lib/client/api-types';
-import { hold, release } from './held-rows';
+import { hold, release, standing } from './held-rows';
 
 const run = (id: string, status: RunSummary['status'] = 'running') =>
   ({ id, status }) as unknown as RunSummary;
@@ -36,5 +36,19 @@ describe('rows held on screen', () => {
 
   it('takes the order of another view at once', () => {
     expect(hold(hold(undefined, 'v', list('a', 'b')), 'w', list('b', 'a')).order).toEqual(['b', 'a']);
+  });
+
+  it('takes the newest order where nobody looks at any row', () => {
+    const held = hold(hold(undefined, 'v', list('a', 'b')), 'v', list('new', 'b', 'a'), false);
+    expect(held.order).toEqual(['new', 'b', 'a']);
+    expect(held.changed).toBe(0);
+  });
+
+  it('stand under another view while it is read, and not once it could not be', () => {
+    const held = hold(undefined, 'v', list('a'));
+    expect(standing(held, 'w', false)).toBe(held);
+    expect(standing(held, 'w', true)).toBeUndefined();
+    expect(standing(held, 'v', true)).toBe(held);
+    expect(standing(undefined, 'v', false)).toBeUndefined();
   });
 });

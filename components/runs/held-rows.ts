@@ -26,9 +26,18 @@ const fresh = (view: string, items: readonly RunSummary[]): HeldRows => ({
   gone: new Set(),
 });
 
-/** `undefined` before the first answer. A new view takes its own order; rows below the last held one are appended. */
-export function hold(held: HeldRows | undefined, view: string, items: readonly RunSummary[]): HeldRows {
-  if (held === undefined || held.view !== view || held.order.length === 0) return fresh(view, items);
+/**
+ * `undefined` before the first answer. A new view takes its own order, as does one at whose rows nobody looks; rows
+ * below the last held one are appended.
+ */
+export function hold(
+  held: HeldRows | undefined,
+  view: string,
+  items: readonly RunSummary[],
+  lookedAt = true,
+): HeldRows {
+  if (held === undefined || held.view !== view || held.order.length === 0 || !lookedAt)
+    return fresh(view, items);
   const known = new Set<string>(held.order);
   const newest: readonly string[] = items.map((run) => run.id);
   const lastKnown = newest.findLastIndex((id) => known.has(id));
@@ -50,6 +59,10 @@ export function hold(held: HeldRows | undefined, view: string, items: readonly R
     gone,
   };
 }
+
+/** What is shown under a view: rows of another one while it is being read, and not where that failed. */
+export const standing = (held: HeldRows | undefined, view: string, failed: boolean): HeldRows | undefined =>
+  held !== undefined && (held.view === view || !failed) ? held : undefined;
 
 /** The newest answer's order, at the person's request. */
 export const release = (held: HeldRows): HeldRows => ({

@@ -9,6 +9,9 @@ import { Ago } from '@/components/ui/time';
 import type { RunSummary } from '@/lib/client/api-types';
 import { runHref } from '@/lib/client/url-state';
 
+/** The end of an id, which is always shown. */
+const TAIL = 6;
+
 const durationOf = (run: RunSummary) =>
   run.startedAt === null
     ? '–'
@@ -33,15 +36,17 @@ export function RunRow({ run, gone }: { readonly run: RunSummary; readonly gone:
             href={runHref(run.id)}
             prefetch={false}
             data-run={run.id}
-            className="mono clip"
+            className="mono midcut"
             title={run.id}
+            aria-label={run.id}
           >
-            {run.id}
+            <span className="clip">{run.id.slice(0, -TAIL)}</span>
+            <span>{run.id.slice(-TAIL)}</span>
           </Link>
           {parent && (
             <span className="lin third" title={`${parent.mode} of ${parent.runId} at seq ${parent.seq}`}>
               <Glyph name={parent.mode} />
-              {parent.runId.length <= 14 ? parent.runId : parent.runId.slice(-6)}
+              {parent.runId.length <= 14 ? parent.runId : parent.runId.slice(-TAIL)}
             </span>
           )}
         </span>

@@ -4,7 +4,8 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRouter } from 'next/navigation';
 import { useQueryStates } from 'nuqs';
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
+import { NotLive } from '@/components/run/not-live';
 import { Button } from '@/components/ui/button';
 import { plural, whole } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
@@ -15,7 +16,7 @@ import { problemOf } from '@/lib/client/api';
 import { inRounds, type Liveness, listenToRuns } from '@/lib/client/live';
 import { runKeys, runsQuery } from '@/lib/client/run-queries';
 import { planHref, type RunsView, runHref, runsParams } from '@/lib/client/url-state';
-import { type HeldRows, hold, release } from './held-rows';
+import { type HeldRows, hold, release, standing } from './held-rows';
 import { NoMatch, NoRuns } from './no-runs';
 import { RunRow } from './run-row';
 import { RunsFilters } from './runs-filters';
@@ -39,6 +40,28 @@ function useLiveRuns(): Liveness {
   return liveness;
 }
 
+/** Whether somebody points at something in there, has it in focus or has scrolled it: then it stays where it is. */
+function useLookedAt(area: RefObject<HTMLElement | null>): boolean {
+  const [lookedAt, setLookedAt] = useState(false);
+  useEffect(() => {
+    const element = area.current;
+    if (element === null) return;
+    const look = () =>
+      setLookedAt(
+        element.matches(':hover') ||
+          element.contains(document.activeElement) ||
+          [...element.children].some((child) => child.scrollTop > 0),
+      );
+    const kinds = ['pointerenter', 'pointerleave', 'focusin', 'focusout', 'scroll'];
+    // A scroll does not bubble.
+    for (const kind of kinds) element.addEventListener(kind, look, { capture: true });
+    return () => {
+      for (const kind of kinds) element.removeEventListener(kind, look, { capture: true });
+    };
+  }, [area]);
+  return lookedAt;
+}
+
 const columns: readonly {
   readonly name: string;
   readonly width?: string;
@@ -48,7 +71,7 @@ const columns: readonly {
 }[] = [
   { name: 'Status', width: '124px', sort: 'status' },
   { name: 'Agent', width: '132px', sort: 'agent' },
-  { name: 'Run', width: '230px' },
+  { name: 'Run', width: '300px' },
   { name: 'Current state' },
   { name: 'Steps', width: '56px', num: true },
   { name: 'In doubt', width: '70px' },
@@ -74,6 +97,8 @@ export function RunsList() {
   const liveness = useLiveRuns();
   const search = useRef<HTMLInputElement>(null);
   const body = useRef<HTMLDivElement>(null);
+  const around = useRef<HTMLDivElement>(null);
+  const lookedAt = useLookedAt(around);
 
   const key = JSON.stringify(view);
   const pages = query.data?.pages;
@@ -87,12 +112,15 @@ export function RunsList() {
       shown.held,
       key,
       pages.flatMap((page) => page.items),
+      lookedAt,
     );
     setShown({ pages, held });
   }
-  // Rows of the view before stay while another one is read, and not where it could not be.
-  const standing = held !== undefined && (held.view === key || !query.isError) ? held : undefined;
-  const runs = (standing?.order ?? []).flatMap((id) => standing?.rows.get(id) ?? []);
+  const reading = query.isPlaceholderData;
+  // The first failure counts: it is tried again for seconds.
+  const failed = query.isError || query.failureCount > 0 || liveness.kind === 'lost';
+  const stand = standing(held, key, failed);
+  const runs = (stand?.order ?? []).flatMap((id) => stand?.rows.get(id) ?? []);
   const total = pages?.[0]?.total ?? 0;
 
   const rows = useVirtualizer({
@@ -137,7 +165,7 @@ export function RunsList() {
     <main className="page">
       <header className="page-head">
         <h1>Runs</h1>
-        <span className="small second">{pages ? whole(total) : ''}</span>
+        <span className="small second">{pages && !reading ? whole(total) : ''}</span>
         <span className="grow" />
         <LiveDot liveness={liveness.kind} />
         <label className="field w-[254px]">
@@ -169,116 +197,119 @@ export function RunsList() {
         ))}
         <span className="grow" />
         <span className="small second nowrap self-center px-2" role="status" aria-label="Runs shown">
-          {pages ? `${whole(runs.length)} of ${whole(total)} shown` : ''}
+          {reading ? 'Reading…' : pages ? `${whole(runs.length)} of ${whole(total)} shown` : ''}
         </span>
       </nav>
+      <NotLive liveness={liveness} />
       <RunsFilters view={view} onChange={(change) => void setView(change)} onClear={clear} />
-      <div role="status" aria-live="polite">
-        {held !== undefined && held.changed > 0 && (
-          <div className="notice" data-tone="active">
-            <Glyph name="info" toned />
-            {plural(held.changed, 'run')} changed
-            <Button
-              size="small"
-              onPress={() =>
-                setShown(({ pages: seen, held: now }) => ({ pages: seen, held: now && release(now) }))
-              }
-            >
-              Show
-            </Button>
-          </div>
-        )}
-      </div>
-      {query.isError && pages && (
-        <div className="notice" data-tone="bad" role="alert">
-          <Glyph name="s-failed" toned />
-          These rows are not live: {problemOf(query.error).detail}
-          <Button size="small" onPress={() => void query.refetch()}>
-            Try again
-          </Button>
+      <div ref={around} className="contents">
+        <div role="status" aria-live="polite">
+          {stand !== undefined && stand.changed > 0 && (
+            <div className="notice" data-tone="active">
+              <Glyph name="info" toned />
+              {plural(stand.changed, 'run')} changed
+              <Button
+                size="small"
+                onPress={() =>
+                  setShown(({ pages: seen, held: now }) => ({ pages: seen, held: now && release(now) }))
+                }
+              >
+                Show
+              </Button>
+            </div>
+          )}
         </div>
-      )}
-      <div ref={body} className="scroll grow">
-        {query.isPending && <Skeleton rows={12} />}
-        {query.isError && !pages && (
-          <ProblemNote title={problemOf(query.error).title} detail={problemOf(query.error).detail}>
+        {query.isError && pages && liveness.kind !== 'lost' && (
+          <div className="notice" data-tone="bad" role="alert">
+            <Glyph name="s-failed" toned />
+            These rows are not live: {problemOf(query.error).detail}
             <Button size="small" onPress={() => void query.refetch()}>
               Try again
             </Button>
-          </ProblemNote>
+          </div>
         )}
-        {pages && runs.length === 0 && (narrowed ? <NoMatch onClear={clear} /> : <NoRuns />)}
-        {runs.length > 0 && (
-          <table className="table runs" aria-label="Runs" aria-rowcount={total}>
-            <colgroup>
-              {columns.map((column) => (
-                <col
-                  key={column.name}
-                  className={column.hide ? 'hide-narrow' : undefined}
-                  style={column.width === undefined ? undefined : { width: column.width }}
-                />
-              ))}
-            </colgroup>
-            <thead>
-              <tr>
-                {columns.map(({ name, sort, num, hide }) => (
-                  <th
-                    key={name}
-                    scope="col"
-                    className={`${num ? 'num' : ''} ${hide ? 'hide-narrow' : ''}`}
-                    aria-sort={
-                      sort === view.sort ? (view.order === 'desc' ? 'descending' : 'ascending') : undefined
-                    }
-                  >
-                    {sort === undefined ? (
-                      name
-                    ) : (
-                      <button
-                        type="button"
-                        onClick={() => order(sort)}
-                        title={`Sort by ${name.toLowerCase()}`}
-                      >
-                        {name}
-                        {sort === view.sort && (
-                          <span className={view.order === 'asc' ? 'inline-block rotate-180' : ''}>
-                            <Glyph name="sort" />
-                          </span>
-                        )}
-                      </button>
-                    )}
-                  </th>
+        <div ref={body} className="scroll grow" aria-busy={reading}>
+          {(query.isPending || (reading && runs.length === 0)) && <Skeleton rows={12} />}
+          {query.isError && !pages && (
+            <ProblemNote title={problemOf(query.error).title} detail={problemOf(query.error).detail}>
+              <Button size="small" onPress={() => void query.refetch()}>
+                Try again
+              </Button>
+            </ProblemNote>
+          )}
+          {pages && !reading && runs.length === 0 && (narrowed ? <NoMatch onClear={clear} /> : <NoRuns />)}
+          {runs.length > 0 && (
+            <table className="table runs" aria-label="Runs" aria-rowcount={total}>
+              <colgroup>
+                {columns.map((column) => (
+                  <col
+                    key={column.name}
+                    className={column.hide ? 'hide-narrow' : undefined}
+                    style={column.width === undefined ? undefined : { width: column.width }}
+                  />
                 ))}
-              </tr>
-            </thead>
-            <tbody>
-              {from > 0 && <tr style={{ height: from * ROW }} />}
-              {runs.slice(from, to).map((run, n) => (
-                <tr
-                  key={run.id}
-                  data-gone={standing?.gone.has(run.id) ? '' : undefined}
-                  aria-rowindex={from + n + 2}
-                  onClick={(event) => {
-                    if (!(event.target instanceof HTMLElement && event.target.closest('a')))
-                      router.push(runHref(run.id));
-                  }}
-                >
-                  <RunRow run={run} gone={standing?.gone.has(run.id) === true} />
+              </colgroup>
+              <thead>
+                <tr>
+                  {columns.map(({ name, sort, num, hide }) => (
+                    <th
+                      key={name}
+                      scope="col"
+                      className={`${num ? 'num' : ''} ${hide ? 'hide-narrow' : ''}`}
+                      aria-sort={
+                        sort === view.sort ? (view.order === 'desc' ? 'descending' : 'ascending') : undefined
+                      }
+                    >
+                      {sort === undefined ? (
+                        name
+                      ) : (
+                        <button
+                          type="button"
+                          onClick={() => order(sort)}
+                          title={`Sort by ${name.toLowerCase()}`}
+                        >
+                          {name}
+                          {sort === view.sort && (
+                            <span className={view.order === 'asc' ? 'inline-block rotate-180' : ''}>
+                              <Glyph name="sort" />
+                            </span>
+                          )}
+                        </button>
+                      )}
+                    </th>
+                  ))}
                 </tr>
-              ))}
-              {to < runs.length && <tr style={{ height: (runs.length - to) * ROW }} />}
-            </tbody>
-          </table>
-        )}
-        {query.hasNextPage && (
-          <p className="p-3">
-            <Button
-              onPress={() => void query.fetchNextPage()}
-              {...(query.isFetchingNextPage ? { reason: 'Loading' } : {})}
-            >
-              Show more ({whole(runs.length)} of {whole(total)})
-            </Button>
-          </p>
-        )}
+              </thead>
+              <tbody>
+                {from > 0 && <tr style={{ height: from * ROW }} />}
+                {runs.slice(from, to).map((run, n) => (
+                  <tr
+                    key={run.id}
+                    data-gone={stand?.gone.has(run.id) ? '' : undefined}
+                    aria-rowindex={from + n + 2}
+                    onClick={(event) => {
+                      if (!(event.target instanceof HTMLElement && event.target.closest('a')))
+                        router.push(runHref(run.id));
+                    }}
+                  >
+                    <RunRow run={run} gone={stand?.gone.has(run.id) === true} />
+                  </tr>
+                ))}
+                {to < runs.length && <tr style={{ height: (runs.length - to) * ROW }} />}
+              </tbody>
+            </table>
+          )}
+          {query.hasNextPage && (
+            <p className="p-3">
+              <Button
+                onPress={() => void query.fetchNextPage()}
+                {...(query.isFetchingNextPage ? { reason: 'Loading' } : {})}
+              >
+                Show more ({whole(runs.length)} of {whole(total)})
+              </Button>
+            </p>
+          )}
+        </div>
       </div>
     </main>
   );

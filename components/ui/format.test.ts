@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { absolute, dollars, duration, exactDollars, partEnd, relative, seen, short, size } from './format';
+import {
+  absolute,
+  dollars,
+  duration,
+  exactDollars,
+  partEnd,
+  relative,
+  seen,
+  sentence,
+  short,
+  size,
+} from './format';
 import { comboOf } from './hotkeys';
 
 describe('numbers and times', () => {
@@ -20,6 +31,15 @@ describe('numbers and times', () => {
       '12 s ago',
       '2 h ago',
       'in 40 s',
+    ]);
+  });
+
+  it('ends a text with a full stop, and with one alone', () => {
+    expect(['It is held', 'It is held.', 'Why?', 'more…'].map(sentence)).toEqual([
+      'It is held.',
+      'It is held.',
+      'Why?',
+      'more…',
     ]);
   });
 

@@ -94,3 +94,6 @@ export function partEnd(text: string, at: number): number {
 /** `1 step`, `3 steps`. */
 export const plural = (n: number, one: string, many = `${one}s`): string =>
   `${whole(n)} ${n === 1 ? one : many}`;
+
+/** The text with a full stop, where it has no end of its own. */
+export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);

@@ -37,7 +37,7 @@ test('the list is narrowed by tag, status and search, the address holds it, and 
   await expect(runs.row('list-completed')).toBeVisible();
 });
 
-test('a row changes while it is looked at, and a new run is told and shown on request', async ({
+test('a row changes while it is looked at, and a new run is told and shown on request; else it takes its place', async ({
   rail,
   desk,
   page,
@@ -47,6 +47,7 @@ test('a row changes while it is looked at, and a new run is told and shown on re
   const runs = new RunsPage(page);
   await runs.open('tag=live');
   await expect(runs.row('live-first')).toContainText('Waiting');
+  await runs.row('live-first').hover();
   await desk.start('live-second', 'ORD-2041', ['live']);
   await expect(page.getByText('1 run changed')).toBeVisible();
   await expect(runs.row('live-second')).toHaveCount(0);
@@ -55,4 +56,9 @@ test('a row changes while it is looked at, and a new run is told and shown on re
 
   expect(await rail.answer('live-first', { approved: false })).toBe(202);
   await expect(runs.row('live-first')).toContainText('Completed');
+
+  await page.getByRole('searchbox', { name: 'Search runs' }).hover();
+  await desk.start('live-third', 'ORD-2042', ['live']);
+  await expect(runs.row('live-third')).toContainText('Completed');
+  await expect(page.getByText('1 run changed')).toBeHidden();
 });

@@ -85,6 +85,17 @@ describe('an answer', () => {
     await expect(call()).resolves.toMatchObject(noAnswer);
   });
 
+  it.each(calls)('%s words what the browser says of it as a sentence', async (_, call) => {
+    answering(() => Promise.reject(new TypeError('Failed to fetch')));
+    await expect(call()).resolves.toMatchObject({
+      problem: { detail: 'No answer came (Failed to fetch).' },
+    });
+    answering(() => Promise.reject(new TypeError('NetworkError when attempting to fetch resource.')));
+    await expect(call()).resolves.toMatchObject({
+      problem: { detail: 'No answer came (NetworkError when attempting to fetch resource).' },
+    });
+  });
+
   it.each(calls)('%s throws on what its caller took back', async (_, call) => {
     answering((init) => untilAborted(init.signal));
     const mine = new AbortController();

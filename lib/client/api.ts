@@ -102,9 +102,7 @@ async function ask<Value>(
       unreachable(
         tooLong.aborted
           ? `There was no answer within ${NO_ANSWER_MS / 1_000} seconds.`
-          : error instanceof Error
-            ? error.message
-            : String(error),
+          : `No answer came (${(error instanceof Error ? error.message : String(error)).replace(/\.$/, '')}).`,
       ),
     );
   }

@@ -9,11 +9,11 @@ import {
   Position,
   ReactFlow,
   ReactFlowProvider,
-  useNodesInitialized,
   useReactFlow,
 } from '@xyflow/react';
 import {
   createContext,
+  type FocusEvent,
   memo,
   type RefObject,
   useContext,
@@ -26,10 +26,23 @@ import {
 import { Button } from '@/components/ui/button';
 import { duration, plural } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
+import type { MarkView } from '@/components/ui/mark';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import type { GraphAt } from '@/lib/client/api-types';
+import { checkpointNumbers, shortNumbers } from '../checkpoint-words';
+import { runStatusView } from '../views';
 import { LayoutNotLoaded, layout } from './layout';
-import { NODE, type StateNode, shapeKey, shapeOf, type TransitionEdge, toGraph } from './to-graph';
+import { NODE, type Size, type StateNode, shapeKey, shapeOf, type TransitionEdge, toGraph } from './to-graph';
+import { fitted, revealing } from './view';
+
+/** How a run stands in a state other than by going on or having ended well. */
+const standing: Partial<Record<GraphAt['status'], MarkView>> = {
+  failed: runStatusView.failed,
+  interrupted: runStatusView.interrupted,
+  cancelled: runStatusView.cancelled,
+  waiting: runStatusView.waiting,
+  paused: runStatusView.paused,
+};
 
 /** What a press on a state does, given the entries of its visits. The same function while the cursor moves. */
 const Press = createContext<(entries: readonly number[]) => void>(() => undefined);
@@ -37,6 +50,7 @@ const Press = createContext<(entries: readonly number[]) => void>(() => undefine
 const StateNodeView = memo(function StateNodeView({ data }: NodeProps<StateNode>) {
   const press = useContext(Press);
   const never = data.visits === 0;
+  const stands = data.status === undefined ? undefined : standing[data.status];
   const meta = never ? 'never visited' : duration(data.totalMs);
   return (
     <>
@@ -48,7 +62,7 @@ const StateNodeView = memo(function StateNodeView({ data }: NodeProps<StateNode>
         data-cursor={data.atCursor ? '' : undefined}
         data-stopped={data.stoppedHere ? '' : undefined}
         data-final={data.final ? '' : undefined}
-        aria-label={`State ${data.name}, ${never ? 'never visited' : plural(data.visits, 'visit')}${data.atCursor ? ', at the cursor' : ''}${data.stoppedHere ? ', stopped here' : ''}`}
+        aria-label={`State ${data.name}, ${never ? 'never visited' : plural(data.visits, 'visit')}${data.atCursor ? ', at the cursor' : ''}${stands ? `, ${stands.word.toLowerCase()} here` : ''}`}
         title={data.entries.length > 0 ? `Visits begin at seq ${data.entries.join(', ')}` : undefined}
         onClick={() => press(data.entries)}
       >
@@ -58,16 +72,23 @@ const StateNodeView = memo(function StateNodeView({ data }: NodeProps<StateNode>
           </span>
         )}
         <span className="top">
-          {data.stoppedHere && <Glyph name="s-interrupted" toned />}
+          {stands && (
+            <span data-tone={stands.tone} className="contents">
+              <Glyph name={stands.glyph} toned />
+            </span>
+          )}
           <code className="clip">{data.name}</code>
           {!never && <b>{data.visits}</b>}
         </span>
         <span className="meta">
           <span className="clip">{data.initial && never ? 'starts here' : meta}</span>
           {data.checkpoints.length > 0 && (
-            <span className="pins">
+            <span
+              className="pins"
+              title={`${data.checkpoints.length === 1 ? 'Checkpoint' : 'Checkpoints'} ${checkpointNumbers(data.checkpoints)}`}
+            >
               <Glyph name="checkpoint" />
-              {data.checkpoints.length > 2 ? `${data.checkpoints.length}` : data.checkpoints.join(' ')}
+              {shortNumbers(data.checkpoints, 2)}
             </span>
           )}
         </span>
@@ -149,8 +170,8 @@ const TransitionView = memo(function TransitionView({
   );
 });
 
-/** Never smaller than can be read. */
-const FIT = { padding: 0.06, maxZoom: 1.1, minZoom: 0.62 } as const;
+/** All of it, however small: the button's. */
+const FIT = { padding: 0.06, maxZoom: 1.1 } as const;
 const nodeTypes = { state: StateNodeView };
 const edgeTypes = { transition: TransitionView };
 
@@ -198,6 +219,7 @@ const Canvas = memo(function Canvas({
   readonly press: (entries: readonly number[]) => void;
 }) {
   const pane = useRef<HTMLDivElement>(null);
+  const { getViewport, setViewport } = useReactFlow();
   const shape = shapeOf(whole, graph);
   const key = shapeKey(shape);
   const placed = useQuery({
@@ -211,6 +233,14 @@ const Canvas = memo(function Canvas({
     () => (placed.data ? toGraph(graph, placed.data) : { nodes: [], edges: [] }),
     [graph, placed.data],
   );
+  // A state that a key brings the focus to. A pointer's press must not move what it presses.
+  const showFocused = ({ target, currentTarget }: FocusEvent) => {
+    const id =
+      target.matches(':focus-visible') && target.closest<HTMLElement>('.react-flow__node')?.dataset['id'];
+    const at = id ? placed.data?.nodes.get(id) : undefined;
+    if (at)
+      void setViewport(revealing(getViewport(), currentTarget.getBoundingClientRect(), { ...at, ...NODE }));
+  };
   if (placed.isError)
     return <ProblemNote title="The graph could not be laid out" detail={placed.error.message} />;
   if (!placed.data) return <Skeleton rows={4} />;
@@ -224,8 +254,6 @@ const Canvas = memo(function Canvas({
           edges={edges}
           nodeTypes={nodeTypes}
           edgeTypes={edgeTypes}
-          fitView
-          fitViewOptions={FIT}
           minZoom={0.1}
           maxZoom={2}
           nodesDraggable={false}
@@ -235,54 +263,51 @@ const Canvas = memo(function Canvas({
           elementsSelectable={false}
           disableKeyboardA11y
           zoomOnDoubleClick={false}
+          onFocus={showFocused}
           proOptions={{ hideAttribution: true }}
         >
-          <Follow current={graph.current} pane={pane} />
+          <Follow
+            at={graph.current === null ? undefined : placed.data.nodes.get(graph.current)}
+            size={placed.data.size}
+            pane={pane}
+          />
         </ReactFlow>
       </div>
     </Press>
   );
 });
 
-/**
- * Fits the graph when its pane gets another size, and keeps the cursor's state in sight where a readable size leaves
- * no room for all of it.
- */
+/** Fits the graph again when its pane gets another size, and keeps the cursor's state in sight. */
 function Follow({
-  current,
+  at,
+  size,
   pane,
 }: {
-  readonly current: string | null;
+  /** Where the cursor's state is placed. */
+  readonly at: Point | undefined;
+  readonly size: Size;
   readonly pane: RefObject<HTMLDivElement | null>;
 }) {
-  const { fitView, getViewport, getNode, setCenter } = useReactFlow();
-  const ready = useNodesInitialized();
+  const { getViewport, setViewport, viewportInitialized: ready } = useReactFlow();
+  const fit = useEffectEvent((room: Size) => void setViewport(fitted(room, size, at && { ...at, ...NODE })));
   const show = useEffectEvent(() => {
-    const box = pane.current?.getBoundingClientRect();
-    const node = current === null ? undefined : getNode(current);
-    if (!box || !node) return;
-    const { x, y, zoom } = getViewport();
-    const left = node.position.x * zoom + x;
-    const top = node.position.y * zoom + y;
-    const inside =
-      left >= 0 &&
-      top >= 16 &&
-      left + NODE.width * zoom <= box.width &&
-      top + NODE.height * zoom <= box.height;
-    if (!inside)
-      void setCenter(node.position.x + NODE.width / 2, node.position.y + NODE.height / 2, { zoom });
+    const room = pane.current?.getBoundingClientRect();
+    if (!room || !at) return;
+    const now = getViewport();
+    const next = revealing(now, room, { ...at, ...NODE });
+    if (next !== now) void setViewport(next);
   });
   useEffect(() => {
     const box = pane.current;
     if (!box || !ready) return;
-    const observer = new ResizeObserver(() => void fitView(FIT).then(show));
+    const observer = new ResizeObserver(() => fit(box.getBoundingClientRect()));
     observer.observe(box);
     return () => observer.disconnect();
-  }, [pane, ready, fitView]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the viewport follows the cursor's state
+  }, [pane, ready]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the view follows the cursor's state
   useEffect(() => {
     if (ready) show();
-  }, [current, ready]);
+  }, [at, ready]);
   return null;
 }
 

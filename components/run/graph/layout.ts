@@ -1,4 +1,4 @@
-import ELK, { type ElkExtendedEdge } from 'elkjs/lib/elk-api';
+import ELK, { type ElkExtendedEdge, type ElkNode } from 'elkjs/lib/elk-api';
 import { edgeId, NODE, type Placed, type Shape } from './to-graph';
 
 /** The worker's script could not be loaded: the console is away and may come back. */
@@ -39,14 +39,14 @@ const options = {
   'elk.direction': 'DOWN',
   'elk.edgeRouting': 'SPLINES',
   'elk.spacing.nodeNode': '36',
-  'elk.layered.spacing.nodeNodeBetweenLayers': '44',
+  'elk.layered.spacing.nodeNodeBetweenLayers': '28',
   'elk.spacing.edgeNode': '18',
   'elk.spacing.edgeEdge': '14',
   'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
   'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
   'elk.layered.nodePlacement.strategy': 'BRANDES_KOEPF',
   'elk.spacing.nodeSelfLoop': '26',
-  'elk.padding': '[top=30,left=12,bottom=12,right=12]',
+  'elk.padding': '[top=18,left=12,bottom=12,right=12]',
 };
 
 const pointsOf = (edge: ElkExtendedEdge) =>
@@ -60,7 +60,7 @@ const pointsOf = (edge: ElkExtendedEdge) =>
 export async function layout(shape: Shape): Promise<Placed> {
   engine ??= startEngine();
   const { elk, lost } = engine;
-  const laidOut = elk.layout({
+  const laidOut: Promise<ElkNode> = elk.layout({
     id: 'machine',
     layoutOptions: options,
     children: shape.states.map((id) => ({ id, ...NODE })),
@@ -68,6 +68,7 @@ export async function layout(shape: Shape): Promise<Placed> {
   });
   const placed = await Promise.race([laidOut, lost]);
   return {
+    size: { width: placed.width ?? 0, height: placed.height ?? 0 },
     nodes: new Map((placed.children ?? []).map((node) => [node.id, { x: node.x ?? 0, y: node.y ?? 0 }])),
     edges: new Map((placed.edges ?? []).map((edge) => [edge.id, pointsOf(edge)])),
   };

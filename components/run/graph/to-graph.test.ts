@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GraphAt } from '@/lib/client/api-types';
 import { runId, seq } from '@/lib/core/events/ids';
-import { entryBefore, shapeKey, shapeOf, toGraph } from './to-graph';
+import { entryBefore, NODE, shapeKey, shapeOf, toGraph } from './to-graph';
 
 const state = (name: string, visits: number) => ({
   name,
@@ -16,6 +16,7 @@ const state = (name: string, visits: number) => ({
 const graph = (taken: number): GraphAt => ({
   runId: runId('run_1'),
   at: seq(9),
+  status: 'waiting',
   provenance: 'declared',
   machineDigest: null,
   initial: 'plan',
@@ -28,7 +29,11 @@ const graph = (taken: number): GraphAt => ({
   visits: [{ state: 'plan', visit: 1, key: 'plan#1', enteredSeq: seq(2), leftSeq: seq(6) }],
   checkpoints: [{ id: 'cp_4', n: 1, state: 'plan', seq: seq(4) }],
 });
-const placed = { nodes: new Map([['plan', { x: 5, y: 7 }]]), edges: new Map() };
+const placed = {
+  size: { width: 200, height: 100 },
+  nodes: new Map([['plan', { x: 5, y: 7 }]]),
+  edges: new Map(),
+};
 
 describe('the graph', () => {
   it('is laid out by its shape alone, so that moving the cursor moves nothing', () => {
@@ -49,9 +54,15 @@ describe('the graph', () => {
     const { nodes } = toGraph(graph(2), placed);
     expect(nodes.find((node) => node.id === 'plan')).toMatchObject({
       position: { x: 5, y: 7 },
-      data: { initial: true, atCursor: false, checkpoints: [1], entries: [2] },
+      data: { initial: true, atCursor: false, status: undefined, checkpoints: [1], entries: [2] },
     });
-    expect(nodes.find((node) => node.id === 'pay')).toMatchObject({ data: { visits: 2, atCursor: true } });
+    expect(nodes.find((node) => node.id === 'pay')).toMatchObject({
+      data: { visits: 2, atCursor: true, status: 'waiting' },
+    });
+  });
+
+  it('comes measured, so that moving the cursor does not have React Flow begin anew', () => {
+    expect(toGraph(graph(2), placed).nodes.map((node) => node.measured)).toEqual([NODE, NODE]);
   });
 
   it('draws no edge to a state that is not there', () => {

@@ -10,6 +10,8 @@ export interface StateNodeView extends Record<string, unknown> {
   readonly declared: boolean;
   readonly atCursor: boolean;
   readonly stoppedHere: boolean;
+  /** How the run stands, in the state that it is in. */
+  readonly status: GraphAt['status'] | undefined;
   readonly checkpoints: readonly number[];
   /** Entries of its visits, oldest first. */
   readonly entries: readonly number[];
@@ -23,12 +25,18 @@ export type StateNode = Node<StateNodeView, 'state'>;
 export type TransitionEdge = Edge<TransitionView, 'transition'>;
 
 export interface Placed {
+  readonly size: Size;
   readonly nodes: ReadonlyMap<string, { readonly x: number; readonly y: number }>;
   /** Bend points of an edge, ends included. */
   readonly edges: ReadonlyMap<string, readonly { readonly x: number; readonly y: number }[]>;
 }
 
-export const NODE = { width: 148, height: 44 } as const;
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export const NODE = { width: 160, height: 44 } as const;
 export const edgeId = (from: string, to: string): string => `${from}→${to}`;
 
 /** What layout depends on: the machine's shape, never counts, so that moving the cursor moves nothing. */
@@ -71,6 +79,8 @@ export function toGraph(
       position: { x: at.x, y: at.y },
       width: NODE.width,
       height: NODE.height,
+      measured: NODE,
+
       data: {
         name: state.name,
         visits: state.visits,
@@ -80,6 +90,7 @@ export function toGraph(
         declared: state.declared,
         atCursor: state.name === graph.current,
         stoppedHere: state.stoppedHere,
+        status: state.name === graph.current ? graph.status : undefined,
         checkpoints: graph.checkpoints.filter((each) => each.state === state.name).map((each) => each.n),
         entries: graph.visits.filter((each) => each.state === state.name).map((each) => each.enteredSeq),
       },

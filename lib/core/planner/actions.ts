@@ -1,9 +1,10 @@
 import type { EpochMs } from '../events/ids';
 import type { PlanFrom } from '../events/run-event';
 import { liveLease } from '../journal/lease';
-import type { EffectRecord, RunRecord, RunStatus } from '../projections/records';
+import type { EffectRecord, OpenStep, RunRecord, RunState, RunStatus } from '../projections/records';
 import { assertNever } from '../shared/assert';
-import { hasBegun, nothingToResume, waitingOrder } from './plan-run';
+import { copyWords, hasBegun, holderWords, nothingToResume, waitingOrder } from './plan-run';
+import { conflictAdvice } from './plan-steps';
 
 export type ActionName = 'resume' | 'rewind' | 'fork' | 'replay' | 'pause' | 'cancel' | 'verify' | 'answer';
 
@@ -14,7 +15,7 @@ export interface Action {
 }
 
 export interface NextAction {
-  readonly action: 'resume' | 'answer' | 'verify' | 'replay' | 'decide';
+  readonly action: 'resume' | 'rewind' | 'answer' | 'verify' | 'replay' | 'decide';
   /** Point to start from, for `resume`. */
   readonly from?: PlanFrom;
   readonly sentence: string;
@@ -101,6 +102,12 @@ export function nextAction(run: RunRecord, status: RunStatus, input: ActionsInpu
       sentence: status === 'waiting' ? 'The run waits for an answer.' : 'A question is open: answer it.',
     };
   if (!actions.resume.possible) return undefined;
+  const [conflict] = conflictsOf(run.state);
+  if (conflict !== undefined)
+    return {
+      action: 'rewind',
+      sentence: `${conflict.name} was confirmed with other arguments than the code asks for now; a resume is blocked there. ${conflictAdvice}`,
+    };
   const { checkpoint } = run.state;
   return checkpoint
     ? {
@@ -115,8 +122,12 @@ export function nextAction(run: RunRecord, status: RunStatus, input: ActionsInpu
       };
 }
 
+/** Open calls of confirmed effects that ask with other arguments: nothing is sent, and no order to go on gets past them. */
+export const conflictsOf = ({ open, stopped }: RunState): readonly OpenStep[] =>
+  [...Object.values(open), ...Object.values(stopped)].filter((step) => step.waitsFor === 'conflict');
+
 const notHere = (run: RunRecord): string | undefined =>
-  run.home === 'mirror' ? 'This is a copy; the run has its home elsewhere. Replay or fork it.' : undefined;
+  run.home === 'mirror' ? copyWords(run.state) : undefined;
 
 const replayOnly = (run: RunRecord): string | undefined =>
   run.parent?.mode === 'replay'
@@ -125,9 +136,7 @@ const replayOnly = (run: RunRecord): string | undefined =>
 
 function held(run: RunRecord, input: ActionsInput): string | undefined {
   const lease = liveLease(run, input.now, input.judgedFrom);
-  return lease && lease.mode !== 'verify'
-    ? `Held by ${lease.workerId} since ${new Date(lease.since).toISOString()}.`
-    : undefined;
+  return lease && lease.mode !== 'verify' ? holderWords(lease) : undefined;
 }
 
 function notRunning(status: RunStatus, run: RunRecord): string | undefined {

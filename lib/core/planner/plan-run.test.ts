@@ -3,7 +3,9 @@ import { refOf, TestLineage, testHash, testMachine } from '../../testing/random-
 import { epochMs, machineDigest, questionId, runId, type Seq, seq, stepKey, workerId } from '../events/ids';
 import type { Decision, Intent, NewEvent } from '../events/run-event';
 import { doubtsOf } from '../projections/ledger';
+import type { RunRecord } from '../projections/records';
 import { statusNow } from '../projections/run-status';
+import { without } from '../projections/state-change';
 import { stepAt } from '../projections/steps';
 import { actionsOf, nextAction } from './actions';
 import type { Plan } from './plan';
@@ -389,6 +391,13 @@ describe('resume', () => {
     ]);
     const plan = planOf(lapse(lineage));
     expect(by(plan)['work#1/pay#1']).toBe('blocked');
+    expect(plan.obstacles[0]?.sentence).toMatch(/Rewind or fork to before/);
+    // Nobody is sent to an order that is refused.
+    const input = { now: epochMs(lineage.now), can: everything, doubts: [] };
+    expect(nextAction(lineage.of().run, 'interrupted', input)).toMatchObject({
+      action: 'rewind',
+      sentence: expect.stringMatching(/^pay .*other arguments.*Rewind or fork to before/),
+    });
   });
 
   it('tries the step again whose failure ended the run, and gives other failures from the record', () => {
@@ -622,6 +631,23 @@ describe('actions', () => {
     const mirror = actionsOf({ ...lineage.of().run, home: 'mirror' }, 'interrupted', later);
     expect(mirror.resume.possible).toBe(false);
     expect(mirror.fork.possible).toBe(true);
+    expect(mirror.resume.reason).toContain('Replay or fork it.');
+  });
+  it('send nobody to an order that is not possible either', () => {
+    const { run } = lapse(killed()).of();
+    const copy: RunRecord = { ...run, home: 'mirror', state: without(run.state, 'machineDigest') };
+    const input = { now: epochMs(0), can: everything, doubts: [] };
+    const actions = actionsOf(copy, 'unknown', input);
+    expect([actions.fork.possible, actions.replay.possible]).toEqual([false, false]);
+    for (const action of ['resume', 'rewind', 'pause', 'cancel', 'verify', 'answer'] as const)
+      expect(actions[action].reason).toBe('This is a copy; the run has its home elsewhere.');
+  });
+  it('tell since when a run is held as every other time is told', () => {
+    const lineage = killed();
+    const input = { now: epochMs(lineage.now), can: everything, doubts: [] };
+    expect(actionsOf(lineage.of().run, 'running', input).resume.reason).toMatch(
+      /^Held by w1 since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\.$/,
+    );
   });
   it('put the probe first while an effect is in doubt', () => {
     const lineage = lapse(killed());

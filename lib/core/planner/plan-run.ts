@@ -18,7 +18,7 @@ import {
   putInLedger,
   withDecision,
 } from '../projections/ledger';
-import type { EffectRecord, RunRecord, RunState, RunStatus, StepRecord } from '../projections/records';
+import type { EffectRecord, Lease, RunRecord, RunState, RunStatus, StepRecord } from '../projections/records';
 import { emptyState } from '../projections/run-state';
 import { stepsAt } from '../projections/steps';
 import { canonicalJson, type Json } from '../shared/canonical-json';
@@ -459,10 +459,7 @@ function runObstacles(input: PlanInput, point: PlanPoint): readonly Obstacle[] {
         ? [nothing('The run has completed; fork from an older point.'), ...unknown]
         : unknown;
   }
-  if (run.home === 'mirror')
-    return [
-      { kind: 'mirror', sentence: 'This is a copy; the run has its home elsewhere. Replay or fork it.' },
-    ];
+  if (run.home === 'mirror') return [{ kind: 'mirror', sentence: copyWords(head) }];
   const found: Obstacle[] = [...unknown];
   if (run.parent?.mode === 'replay')
     found.push(nothing('A replay touches nothing outside and does not go on; fork it instead.'));
@@ -488,8 +485,17 @@ function runObstacles(input: PlanInput, point: PlanPoint): readonly Obstacle[] {
 export const hasBegun = (state: RunState): boolean =>
   state.startSeq !== undefined || state.visit !== undefined;
 
-const heldBy = (run: RunRecord): string =>
-  run.lease ? `Held by ${run.lease.workerId} since ${new Date(run.lease.since).toISOString()}.` : 'Held.';
+const heldBy = ({ lease }: RunRecord): string => (lease === undefined ? 'Held.' : holderWords(lease));
+
+/** Who has the run, in words. */
+export const holderWords = ({ workerId, since }: Pick<Lease, 'workerId' | 'since'>): string =>
+  `Held by ${workerId} since ${new Date(since).toISOString().slice(0, 19).replace('T', ' ')} UTC.`;
+
+/** Why nothing goes on here with a run whose home is elsewhere, and what may be done with a copy of it. */
+export const copyWords = (state: RunState): string =>
+  `This is a copy; the run has its home elsewhere.${
+    hasBegun(state) && state.machineDigest !== undefined ? ' Replay or fork it.' : ''
+  }`;
 
 /** The order that was accepted and waits for its worker, in words: until it is taken up or ends, no other one starts the run. */
 export function waitingOrder(status: RunStatus, { pending }: RunState): string | undefined {

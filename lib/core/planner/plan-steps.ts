@@ -198,12 +198,16 @@ function openRead(row: StepRecord, context: StepContext): Answer {
 
 // ── steps that change the world ──────────────────────────────────────────────────────────────────────────────────
 
+/** What helps where a confirmed effect is asked for with other arguments. */
+export const conflictAdvice =
+  'Rewind or fork to before the step that gave the new arguments, or fork with an edit that brings the old ones.';
+
 function effectBeforePoint(row: StepRecord, effect: EffectRecord | undefined, context: StepContext): Answer {
   const waits = context.at.open[row.stepKey] ?? context.at.stopped[row.stepKey];
   if (waits?.waitsFor === 'conflict') {
     return {
       disposition: 'blocked',
-      reason: 'Confirmed with other arguments than those that the code asks for now; nothing is sent.',
+      reason: `Confirmed with other arguments than those that the code asks for now; nothing is sent. ${conflictAdvice}`,
     };
   }
   if (effect === undefined) return withoutLedger(row);

@@ -90,6 +90,34 @@ describe('graphAt', () => {
     ).toEqual(['lookup']);
   });
 
+  it('counts the time of a visit that is still open, up to the newest event', () => {
+    const lineage = walk('plan', 'lookup', 'plan');
+    const closed = graphOf(lineage, loop).states;
+    lineage.worker([{ kind: 'run.failed', cause: 'error', error: { type: 'E', message: 'broke' } }]);
+    const { state } = lineage.of().run;
+    const open = state.at - (state.visit?.at ?? 0);
+    expect(open).toBeGreaterThan(0);
+    expect(graphOf(lineage, loop).states.map(({ name, totalMs }) => [name, totalMs])).toEqual(
+      closed.map(({ name, totalMs }) => [name, name === 'plan' ? totalMs + open : totalMs]),
+    );
+  });
+
+  it('says how the run stood at that moment', () => {
+    const lineage = walk('plan');
+    expect(graphOf(lineage, loop).status).toBe('running');
+    lineage.worker([{ kind: 'run.failed', cause: 'error', error: { type: 'E', message: 'broke' } }]);
+    expect(graphOf(lineage, loop).status).toBe('failed');
+  });
+
+  it('counts the time of a visit that was left once', () => {
+    const lineage = walk('plan');
+    const entered = lineage.of().run.state.visit?.at ?? 0;
+    lineage.worker([{ kind: 'state.left', key: 'plan#1', state: 'plan', visit: 1 }]);
+    const spent = lineage.of().run.state.at - entered;
+    lineage.worker([{ kind: 'run.completed' }]);
+    expect(graphOf(lineage, loop).states.find(({ name }) => name === 'plan')?.totalMs).toBe(spent);
+  });
+
   it('mines the machine where there is none, and says so', () => {
     const graph = graphOf(walk('a', 'b', 'a', 'b', 'c'));
     expect(graph.provenance).toBe('mined');

@@ -8,6 +8,7 @@ export interface GraphState {
   readonly name: string;
   readonly final: boolean;
   readonly visits: number;
+  /** ms in its visits, of one that is open up to the moment. */
   readonly totalMs: number;
   readonly lastSeq?: Seq;
   readonly tools: readonly string[];
@@ -35,6 +36,8 @@ export interface GraphVisit {
 }
 
 export interface Graph {
+  /** How the run stood at the moment. */
+  readonly status: RunState['status'];
   readonly provenance: Machine['provenance'];
   readonly initial: string;
   /** The state that the run is in. */
@@ -82,10 +85,11 @@ export function graphAt(
   const first = visits[0]?.state;
   const current = state.visit?.state;
   return {
+    status: state.status,
     provenance: drawn.provenance,
     initial: machine === undefined && first !== undefined ? first : drawn.initial,
     ...(current !== undefined && { current }),
-    states: statesOf(drawn, state),
+    states: statesOf(drawn, state, openMs(state, visits)),
     edges: edgesOf(drawn, state),
     visits,
     checkpoints: checkpoints
@@ -96,7 +100,13 @@ export function graphAt(
 
 const stops: ReadonlySet<RunState['status']> = new Set(['failed', 'interrupted', 'cancelled'] as const);
 
-function statesOf(machine: Machine, state: RunState): readonly GraphState[] {
+/** ms since the newest visit was entered; 0 when it was left. */
+function openMs({ visit, at }: RunState, visits: readonly GraphVisit[]): number {
+  const open = visit && visits.some(({ key, leftSeq }) => key === visit.key && leftSeq === undefined);
+  return open ? Math.max(0, at - visit.at) : 0;
+}
+
+function statesOf(machine: Machine, state: RunState, open: number): readonly GraphState[] {
   const names = new Set([...Object.keys(machine.states), ...Object.keys(state.visits)]);
   return [...names].map((name) => {
     const declared = machine.states[name];
@@ -105,7 +115,7 @@ function statesOf(machine: Machine, state: RunState): readonly GraphState[] {
       name,
       final: declared?.final ?? false,
       visits: seen?.count ?? 0,
-      totalMs: seen?.totalMs ?? 0,
+      totalMs: (seen?.totalMs ?? 0) + (state.visit?.state === name ? open : 0),
       ...(seen && { lastSeq: seen.lastSeq }),
       tools: declared?.tools ?? [],
       declared: declared !== undefined,

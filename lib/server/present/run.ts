@@ -1,4 +1,4 @@
-import type { Action, ActionName } from '@/lib/core/planner/actions';
+import { type Action, type ActionName, conflictsOf } from '@/lib/core/planner/actions';
 import type { Page } from '@/lib/usecases/ports';
 import type { RunView } from '@/lib/usecases/run-view';
 import type { RunSummary } from '@/lib/wire/v1/runs';
@@ -50,6 +50,7 @@ export function presentRun(view: RunView): RunSummary {
       repeatedAttempts: state.counts.repeatedAttempts,
     },
     effectsInDoubt: view.doubts,
+    conflicts: conflictsOf(state).map(({ stepKey }) => stepKey),
     cost: {
       inputTokens: orNull(state.counts.inputTokens),
       outputTokens: orNull(state.counts.outputTokens),

@@ -62,6 +62,7 @@ export const presentDiff = (diff: {
 export const presentGraph = ({ runId, at, machineDigest, graph }: GraphView): GraphAt => ({
   runId,
   at,
+  status: graph.status,
   provenance: graph.provenance,
   machineDigest: orNull(machineDigest),
   initial: graph.initial,

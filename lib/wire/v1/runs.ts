@@ -114,6 +114,8 @@ export const runSummary = z.object({
     repeatedAttempts: count,
   }),
   effectsInDoubt: count,
+  /** Steps that ask for a confirmed effect with other arguments now: nothing is sent, and a resume is blocked there. */
+  conflicts: z.array(wireStepKey),
   /** Sums of what steps told; null where none told any. */
   cost: z.object({
     inputTokens: count.nullable(),
@@ -148,7 +150,7 @@ export const runSummary = z.object({
   /** The safest next action, with its reason; null when there is nothing to do. */
   next: z
     .object({
-      action: z.enum(['resume', 'answer', 'verify', 'replay', 'decide']),
+      action: z.enum(['resume', 'rewind', 'answer', 'verify', 'replay', 'decide']),
       from: z.string().nullable(),
       sentence: z.string(),
     })
@@ -350,6 +352,7 @@ export type StateDiff = z.output<typeof stateDiff>;
 export const graphAt = z.object({
   runId: wireRunId,
   at: wireSeq,
+  status: runStatus,
   provenance: z.enum(['declared', 'imported', 'mined']),
   machineDigest: wireMachineDigest.nullable(),
   initial: z.string(),

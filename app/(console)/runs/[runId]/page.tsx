@@ -1,5 +1,6 @@
 import { dehydrate, HydrationBoundary, QueryClient } from '@tanstack/react-query';
 import type { Metadata } from 'next';
+import { headers } from 'next/headers';
 import { connection } from 'next/server';
 import { preload } from 'react-dom';
 import { RunPage } from '@/components/run/run-page';
@@ -21,8 +22,11 @@ export default async function Page({ params }: Props) {
   const client = new QueryClient();
   if (run !== undefined) {
     client.setQueryData(runQuery(runId).queryKey, run);
-    // They travel while the page's code is loaded.
-    for (const url of runFirstReads(run)) preload(url, { as: 'fetch', crossOrigin: 'anonymous' });
+    // They travel while the page's code is loaded. A navigation within the console has that code already, and maybe the
+    // answers: what was sent for and not asked for at once would answer a later question with what has changed since.
+    const isDocument = (await headers()).get('accept')?.includes('text/html') === true;
+    for (const url of isDocument ? runFirstReads(run) : [])
+      preload(url, { as: 'fetch', crossOrigin: 'anonymous' });
   }
   return (
     <HydrationBoundary state={dehydrate(client)}>

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { checkpointNumbers, shortNumbers } from './checkpoint-words';
+
+describe('numbers of checkpoints', () => {
+  it('are numbers however many there are, neighbours as a range', () => {
+    expect([[3], [3, 4], [1, 2, 3], [1, 3, 7, 8, 9]].map(checkpointNumbers)).toEqual([
+      '3',
+      '3–4',
+      '1–3',
+      '1, 3, 7–9',
+    ]);
+  });
+
+  it('tell in little room the newest, and that there are others', () => {
+    expect([
+      shortNumbers([4], 1),
+      shortNumbers([7, 8, 9], 1),
+      shortNumbers([2, 7, 8], 1),
+      shortNumbers([2, 7, 8], 2),
+      shortNumbers([2, 4, 7, 8], 2),
+      shortNumbers([], 1),
+    ]).toEqual(['4', '7–9', '…7–8', '2, 7–8', '…4, 7–8', '']);
+  });
+});
