@@ -40,7 +40,7 @@ const vitest = (name, config, figures) => async () => {
 };
 
 /** What the kill matrix tried and found, by test file. */
-const KILLS = /^(kill points \d|predicted against executed:|runs \d|refusals:)/;
+const KILLS = /^(\d+ random agents|kill points \d|predicted against executed:|runs \d|refusals:)/;
 
 /** What the stage counts; one that breaks off counts as failed, so that the last line is always printed. */
 async function counted(run) {

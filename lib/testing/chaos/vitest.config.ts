@@ -17,7 +17,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Tests that kill real processes. Part of `npm test`, not of `npm run check`. */
+/** Tests that kill or stop workers and processes. Part of `npm test`, not of `npm run check`. */
 export default defineConfig({
   root: here('../../../'),
   resolve: { alias: { '@': here('../../../') } },

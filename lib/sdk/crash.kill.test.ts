@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Played, play } from '@/lib/testing/sdk-play';
 import { agentSpec } from '@/lib/testing/sdk-random-agents';
 
-const agents = Number(process.env['SDK_AGENTS'] ?? 4);
+const agents = Number(process.env['SDK_AGENTS'] ?? 8);
 const seed = Number(process.env['SDK_SEED'] ?? 1);
 
 const modes = ['resume', 'rewind', 'fork', 'replay'] as const;
