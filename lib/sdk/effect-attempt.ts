@@ -4,7 +4,7 @@ import type { Tool, ToolCall } from './api';
 import { backoffMs, failureOf, type Hub } from './hub';
 import type { HeldLease, Instants } from './lease';
 import { type Attempt, callFields, type EffectOperation, recordedError } from './operation';
-import { noSecrets, type Secrets, secretsOf } from './secrets';
+import { type Secrets, withSecrets } from './secrets';
 import { receiptText } from './texts';
 import { read } from './values';
 
@@ -36,19 +36,10 @@ export class EffectAttempts {
 
   /** The next attempt: intent first, and the call once that is durable. */
   begin(op: EffectOperation): void {
-    const { hub } = this.deps;
-    if (!this.mayBegin(op)) return;
-    const { tries } = op;
-    const asked = secretsOf(this.deps.toolOf(op), hub.secrets, hub.clock);
-    if (asked === undefined) this.next(op, noSecrets);
-    else
-      hub.background(
-        asked.then((secrets) =>
-          hub.guard(() => {
-            if (op.tries === tries && this.mayBegin(op)) this.next(op, secrets);
-          }),
-        ),
-      );
+    withSecrets(this.deps.hub, op, this.deps.toolOf(op), {
+      mayBegin: () => this.mayBegin(op),
+      begin: (secrets) => this.next(op, secrets),
+    });
   }
 
   private mayBegin(op: EffectOperation): boolean {

@@ -2,7 +2,7 @@ import type { FailureKind, LlmReply } from './api';
 import { NotSent } from './errors';
 import { backoffMs, failureOf, type Hub } from './hub';
 import { callFields, type Operation, recordedError, replyOf } from './operation';
-import { noSecrets, type Secrets, secretsOf } from './secrets';
+import { type Secrets, withSecrets } from './secrets';
 import { llmLimits } from './tool';
 import { read, store } from './values';
 
@@ -15,19 +15,10 @@ export class Reads {
   }
 
   attempt(op: Operation): void {
-    const { hub } = this;
-    if (!this.mayBegin(op)) return;
-    const { tries } = op;
-    const asked = op.work.kind === 'tool' ? secretsOf(op.work.tool, hub.secrets, hub.clock) : undefined;
-    if (asked === undefined) this.begin(op, noSecrets);
-    else
-      hub.background(
-        asked.then((secrets) =>
-          hub.guard(() => {
-            if (op.tries === tries && this.mayBegin(op)) this.begin(op, secrets);
-          }),
-        ),
-      );
+    withSecrets(this.hub, op, op.work.kind === 'tool' ? op.work.tool : undefined, {
+      mayBegin: () => this.mayBegin(op),
+      begin: (secrets) => this.begin(op, secrets),
+    });
   }
 
   private mayBegin(op: Operation): boolean {

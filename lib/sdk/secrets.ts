@@ -1,5 +1,7 @@
 import type { SecretSource, Tool } from './api';
 import type { Clock } from './clock';
+import type { Hub } from './hub';
+import type { Operation } from './operation';
 import { keepUnrecorded, withoutSecrets } from './secret-texts';
 import { bounded, textOf } from './texts';
 
@@ -9,6 +11,32 @@ export type Secrets =
   | { readonly ok: false; readonly why: string };
 
 export const noSecrets: Secrets = { ok: true, values: {} };
+
+/**
+ * Begins an attempt with what its tool declares: at once where that is nothing, else once it was asked for, where the
+ * attempt may still begin then and no other one has.
+ */
+export function withSecrets(
+  hub: Hub,
+  op: Operation,
+  tool: Tool | undefined,
+  attempt: { readonly mayBegin: () => boolean; readonly begin: (secrets: Secrets) => void },
+): void {
+  if (!attempt.mayBegin()) return;
+  const { tries } = op;
+  const asked = tool && secretsOf(tool, hub.secrets, hub.clock);
+  if (asked === undefined) {
+    attempt.begin(noSecrets);
+    return;
+  }
+  hub.background(
+    asked.then((secrets) =>
+      hub.guard(() => {
+        if (op.tries === tries && attempt.mayBegin()) attempt.begin(secrets);
+      }),
+    ),
+  );
+}
 
 /** Asks for what a tool declares, anew at each call, for as long as the tool itself may take; nothing where it declares none. */
 export function secretsOf(
