@@ -1,6 +1,6 @@
 import type { CheckpointRow, RunSummary, StepRow } from '@/lib/client/api-types';
 import type { RunEvent } from '@/lib/core/events/run-event';
-import type { Move } from './use-run';
+import type { Move } from './use-cursor';
 
 /** What every view of the inspector is drawn from: the moment at the cursor. */
 export interface InspectorMoment {

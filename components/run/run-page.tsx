@@ -13,7 +13,7 @@ import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { type ApiProblem, problemOf } from '@/lib/client/api';
 import type { RunSummary } from '@/lib/client/api-types';
 import { bucketsQuery, checkpointsQuery, graphQuery, stepsQuery, stopsQuery } from '@/lib/client/run-queries';
-import { planHref, runParams } from '@/lib/client/url-state';
+import { planHref } from '@/lib/client/url-state';
 import { cursorPoint } from './cursor-point';
 import { entryBefore } from './graph/to-graph';
 import { Inspector } from './inspector';
@@ -29,7 +29,8 @@ import { bucketBars, eventBars } from './scrubber-bars';
 import { Situation } from './situation';
 import { TreePane } from './tree-pane';
 import { stepAt } from './tree-rows';
-import { type Move, useCursor, usePaced, useRun, useRunLive, WHOLE_RUN } from './use-run';
+import { type Move, useAskedSeq, useCursor } from './use-cursor';
+import { usePaced, useRun, useRunLive, WHOLE_RUN } from './use-run';
 
 /** React Flow comes after the first rows. */
 const GraphPane = dynamic(() => import('./graph/graph-pane').then((module) => module.GraphPane), {
@@ -64,13 +65,11 @@ export function RunPage({ runId }: { readonly runId: string }) {
 /** One instrument, one cursor: tree, graph, inspector and scrubber all show the same moment. */
 function Instrument({ run }: { readonly run: RunSummary }) {
   const router = useRouter();
-  const [{ seq: asked }, setParams] = useQueryStates(
-    { seq: runParams.seq, ...tabParams },
-    { history: 'replace' },
-  );
+  const [, setParams] = useQueryStates(tabParams, { history: 'replace' });
+  const { asked, ask } = useAskedSeq();
   const live = useRunLive(run.id, run.headSeq, asked);
   const { headSeq } = live;
-  const { at, following, move } = useCursor(headSeq);
+  const { at, following, move } = useCursor(asked, ask, headSeq);
   const settled = usePaced(at, PACE_MS);
   const [refused, setRefused] = useState<ApiProblem | undefined>(undefined);
 

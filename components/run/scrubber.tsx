@@ -8,7 +8,7 @@ import type { Tone } from '@/components/ui/mark';
 import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { type Bar, keyMove, labelled, positionOf, seqAtPosition, spaced, ticks } from './scrubber-bars';
-import type { Move } from './use-run';
+import type { Move } from './use-cursor';
 
 interface Props {
   readonly run: RunSummary;

@@ -22,7 +22,7 @@ import type { RunEvent } from '@/lib/core/events/run-event';
 import { shortNumbers } from './checkpoint-words';
 import { EffectTag } from './effect-tag';
 import { barWidth, breaksOf, type TreePlace, type TreeRow, treePlaces, treeRows } from './tree-rows';
-import type { Move } from './use-run';
+import type { Move } from './use-cursor';
 import { kindGlyph, runStatusView, stepStatusView } from './views';
 
 interface Props {

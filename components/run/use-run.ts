@@ -1,12 +1,10 @@
 'use client';
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { debounce, useQueryStates } from 'nuqs';
-import { useCallback, useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react';
 import { CHUNK, chunkOf, EventBuffer } from '@/lib/client/event-buffer';
 import { inRounds, type Liveness, listenToRun, paced } from '@/lib/client/live';
 import { eventsQuery, runKeys, runQuery } from '@/lib/client/run-queries';
-import { runParams } from '@/lib/client/url-state';
 import type { RunEvent } from '@/lib/core/events/run-event';
 
 /** Runs up to this many events are loaded whole: one bar for each fits the scrubber. */
@@ -104,31 +102,6 @@ export function useRested<Value>(value: Value, ms: number): Value {
     return () => clearTimeout(timer);
   }, [value, ms]);
   return rested;
-}
-
-/** The address follows once the cursor rests: each change of it makes the whole page look at it. */
-const CURSOR_IN_URL = { history: 'replace', limitUrlUpdates: debounce(200) } as const;
-
-/** `jump`: to a place that was chosen, so that the browser's Back returns. `slide`: along, by drag, play or event. */
-export type Move = (to: number | null, how: 'jump' | 'slide') => void;
-
-/** The one cursor, in the address; absent there, it follows the head. */
-export function useCursor(headSeq: number) {
-  const [{ seq }, setParams] = useQueryStates({ seq: runParams.seq }, CURSOR_IN_URL);
-  const at = seq === null ? headSeq : Math.max(1, Math.min(seq, Math.max(1, headSeq)));
-  const head = useRef(headSeq);
-  useEffect(() => {
-    head.current = headSeq;
-  });
-  const move: Move = useCallback(
-    (to, how) =>
-      void setParams(
-        { seq: to === null || to >= head.current ? null : Math.max(1, to) },
-        { history: how === 'jump' ? 'push' : 'replace' },
-      ),
-    [setParams],
-  );
-  return { at, following: seq === null, move };
 }
 
 export const useRun = (runId: string) => useQuery(runQuery(runId));

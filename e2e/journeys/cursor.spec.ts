@@ -43,6 +43,41 @@ test('a link to a moment opens every pane there, and Back and Forward walk betwe
   await run.standsAt(mail, MAIL);
 });
 
+test('whoever moves the cursor and at once leaves for the plan comes to the plan of that moment', async ({
+  rail,
+  desk,
+  page,
+}) => {
+  const { head } = await completed({ rail, desk }, 'left-at-once', 'ORD-2004');
+  const run = new RunPage(page);
+  await run.open('left-at-once');
+  await run.drawn();
+  // The page that is asked for comes after the address had all the time to change once more.
+  const asked: (() => void)[] = [];
+  await page.route(/\/plan\?.*_rsc=/, async (route) => {
+    await new Promise<void>((resolve) => asked.push(resolve));
+    await route.continue();
+  });
+  for (const leave of [
+    async () => {
+      await page.keyboard.press('ArrowLeft');
+      await page.keyboard.press('p');
+    },
+    async () => {
+      await run.step('send_mail#1').click();
+      await page.getByRole('link', { name: 'Replay' }).click();
+    },
+  ]) {
+    await leave();
+    await expect(page).toHaveURL(/[?&]seq=\d+/);
+    await expect.poll(() => asked.length).toBeGreaterThan(0);
+    for (const go of asked.splice(0)) go();
+    await expect(page).toHaveURL(/\/plan\?mode=replay/);
+    await page.goBack();
+    await expect(run.cursor).not.toHaveAttribute('aria-valuenow', String(head));
+  }
+});
+
 test('scrubber, graph and keys move one cursor in every pane', async ({ rail, desk, page }) => {
   const { events, head, seqOf } = await completed({ rail, desk }, 'scrubbed', 'ORD-2002');
   const refund = seqOf('step.started', 'create_refund');

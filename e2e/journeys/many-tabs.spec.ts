@@ -6,12 +6,12 @@ test('seven tabs are open at once: each shows its run, takes an answer and hears
   desk,
   context,
 }) => {
-  await desk.start('watched', 'ORD-1002');
-  await rail.untilStatus('watched', 'waiting');
+  await desk.start('seven-tabs', 'ORD-1002');
+  await rail.untilStatus('seven-tabs', 'waiting');
   const tabs: RunPage[] = [];
   for (let n = 1; n <= 7; n += 1) {
     const tab = new RunPage(await context.newPage());
-    await tab.open('watched');
+    await tab.open('seven-tabs');
     await tab.drawn();
     tabs.push(tab);
   }
