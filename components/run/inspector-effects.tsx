@@ -7,6 +7,7 @@ import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { problemOf } from '@/lib/client/api';
 import type { EffectRow } from '@/lib/client/api-types';
 import { effectsQuery } from '@/lib/client/run-queries';
+import { callIn } from '@/lib/core/events/step-key';
 import { EffectTag } from './effect-tag';
 import type { InspectorMoment } from './inspector-moment';
 import { badgeView, confirmedWords, effectStatusView } from './views';
@@ -59,7 +60,7 @@ export function EffectsTab({
               onClick={() => effect.runId === run.id && onMove(effect.intentSeq, 'jump')}
               title={effect.stepKey}
             >
-              <code>{effect.stepKey.slice(effect.stepKey.lastIndexOf('/') + 1)}</code>
+              <code>{callIn(effect.stepKey)}</code>
             </button>
             <EffectTag effect={effect.effect} />
             {effect.perhapsTwice === true && (

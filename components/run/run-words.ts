@@ -1,5 +1,6 @@
 import type { RunAction, RunSummary } from '@/lib/client/api-types';
 import type { EndedOrder } from '@/lib/client/order-events';
+import { callIn } from '@/lib/core/events/step-key';
 import { phaseWord } from './views';
 
 /* What a run waits for and why it stands, in words: one place for the list and the page. */
@@ -78,8 +79,7 @@ type Waits = Pick<RunSummary, 'phase' | 'effectsInDoubt' | 'conflicts' | 'questi
 export function phaseOf({ phase, effectsInDoubt: doubts, conflicts, questions }: Waits): string {
   if (phase !== 'waiting_human' || questions.length > 0) return phaseWord[phase];
   const [conflict] = conflicts;
-  if (conflict !== undefined)
-    return `blocked at ${conflict.slice(conflict.lastIndexOf('/') + 1)}, confirmed with other arguments`;
+  if (conflict !== undefined) return `blocked at ${callIn(conflict)}, confirmed with other arguments`;
   return doubts === 0 ? phaseWord[phase] : doubts === 1 ? 'a doubt to settle' : `${doubts} doubts to settle`;
 }
 

@@ -15,6 +15,7 @@ import { endedOrderQuery } from '@/lib/client/order-events';
 import { effectsQuery, eventsQuery } from '@/lib/client/run-queries';
 import { planHref } from '@/lib/client/url-state';
 import { useHasWorker } from '@/lib/client/workers';
+import { callIn } from '@/lib/core/events/step-key';
 import { answeredWords, answerView, useAsking } from './asking';
 import { PayloadView } from './payload-view';
 import { impossibleNow, orderStanding, restWords } from './run-words';
@@ -176,10 +177,10 @@ function InForce({ effects }: { readonly effects: readonly EffectRow[] }) {
 
 function FailureStrip({
   run,
-  effects = [],
+  effects,
 }: {
   readonly run: RunSummary;
-  readonly effects?: readonly EffectRow[];
+  readonly effects: readonly EffectRow[];
 }) {
   const { failure } = run;
   if (!failure) return null;
@@ -258,7 +259,7 @@ function ConflictStrip({ run }: { readonly run: RunSummary }) {
       }
     >
       <strong>
-        Blocked at <code title={key}>{key.slice(key.lastIndexOf('/') + 1)}</code>.
+        Blocked at <code title={key}>{callIn(key)}</code>.
       </strong>{' '}
       It was confirmed with other arguments than the code asks for now; nothing was sent again. Rewind or fork
       to before the step that gave the new arguments, or fork with an edit that brings the old ones.

@@ -2,8 +2,7 @@ import type { Seq, StepKey } from '../core/events/ids';
 import type { EventOf, RunEvent } from '../core/events/run-event';
 import { scopeOf, within } from '../core/events/step-key';
 import { isOutcome } from '../core/projections/answers';
-import { omit } from '../core/projections/state-change';
-import { endedBy, stillUnhandled } from '../core/projections/went-on';
+import { endedBy, unhandledAfter } from '../core/projections/went-on';
 
 /** Addresses of what has no key of its own. */
 export const leftKey = (scope: string): string => `${scope}/$left`;
@@ -102,10 +101,7 @@ export function recordOf(
   const onPath = new Set(path.map((event) => event.seq));
 
   path.forEach((event, index) => {
-    unhandled = stillUnhandled(unhandled, event);
-    if (event.kind === 'step.started') unhandled = omit(unhandled, event.stepKey);
-    if (event.kind === 'step.failed' && event.final)
-      unhandled = { ...omit(unhandled, event.stepKey), [event.stepKey]: event.stepKey };
+    unhandled = unhandledAfter(unhandled, event, ({ stepKey }) => stepKey);
     if (event.kind === 'effect.decided' || event.kind === 'effect.verified') {
       const { outcome, intentSeq } = event.kind === 'effect.decided' ? event.decision : event;
       if (outcome === 'happened' || outcome === 'did-not-happen')

@@ -1,25 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { commandId, type EpochMs, epochMs, questionId, runId, type Sha256 } from '@/lib/core/events/ids';
-import { ApiClient, claim, TestWorker } from '@/lib/testing/api-client';
-import { memoryStore } from '@/lib/testing/memory-store';
-import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
+import { expect, it } from 'vitest';
+import { commandId, questionId, runId, type Sha256 } from '@/lib/core/events/ids';
+import { claim, TestWorker } from '@/lib/testing/api-client';
+import { clockedConsole } from '@/lib/testing/clocked-console';
 import { giveCommand } from './give-command';
 
 /* Who comes second is told what became of the question on the line in force, whatever stands on those left behind. */
 
-const LEASE_MS = 60_000;
 const QUESTION = 'plan#1/approve#1';
 
-let now: EpochMs;
-let console: TestConsole;
-let api: ApiClient;
-beforeEach(async () => {
-  now = epochMs(Date.UTC(2026, 0, 1));
-  console = await startTestConsole({ store: memoryStore({ now: () => now }), leaseMs: LEASE_MS });
-  api = new ApiClient(console.url);
-});
-afterEach(() => console.close());
+const { api, console } = clockedConsole();
 
 const saved = {
   kind: 'checkpoint.saved',
@@ -50,7 +40,7 @@ async function asking() {
       questionDigest,
       value: true,
     } as const;
-    const given = await giveCommand({ ...console.deps, actor }, { runId: runId(worker.runId), command });
+    const given = await giveCommand({ ...console().deps, actor }, { runId: runId(worker.runId), command });
     return given.ok ? 'accepted' : given.problem;
   };
   /** Takes the run back to its first checkpoint, or to the second one. */

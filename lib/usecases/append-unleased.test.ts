@@ -1,27 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type EpochMs, epochMs } from '@/lib/core/events/ids';
+import { describe, expect, it } from 'vitest';
 import type { EventKind } from '@/lib/core/events/run-event';
-import { ApiClient, claim, TestWorker } from '@/lib/testing/api-client';
-import { memoryStore } from '@/lib/testing/memory-store';
-import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
+import { claim, TestWorker } from '@/lib/testing/api-client';
+import { clockedConsole } from '@/lib/testing/clocked-console';
 import { asUploaded } from '@/lib/testing/uploaded-run';
 
 /* What a writer without a lease may append to a copy: what a worker did. Orders, answers and claims are the console's. */
 
-const LEASE_MS = 60_000;
 const LOOKUP = 'plan#1/lookup#1';
 const REFUND = 'plan#1/create_refund#1';
 const QUESTION = 'plan#1/approve#1';
 
-let now: EpochMs;
-let console: TestConsole;
-let api: ApiClient;
-beforeEach(async () => {
-  now = epochMs(Date.UTC(2026, 0, 1));
-  console = await startTestConsole({ store: memoryStore({ now: () => now }), leaseMs: LEASE_MS });
-  api = new ApiClient(console.url);
-});
-afterEach(() => console.close());
+const { api, console } = clockedConsole();
 
 const digest = 'a'.repeat(64);
 const decided = (intentSeq: number, outcome = 'did-not-happen') => ({
@@ -43,7 +32,7 @@ async function copy() {
     worker.start(QUESTION, { step: 'human' }),
     worker.ask(QUESTION),
   );
-  await asUploaded(console.store, worker.runId);
+  await asUploaded(console().store, worker.runId);
   const intentSeq = worker.head - 2;
   const append = (events: readonly unknown[]) => {
     const { payloads = [] } = worker.batch([]);
@@ -189,7 +178,7 @@ describe('a call that a fork of the copy has in flight here', () => {
     const worker = await TestWorker.create(api);
     const checkpoint = { trigger: 'manual', visit: 'plan#1', name: '', entrySeq: 0, othersSeq: 0 };
     await worker.write(worker.enter('plan'), { ...checkpoint, kind: 'checkpoint.saved' });
-    await asUploaded(console.store, worker.runId);
+    await asUploaded(console().store, worker.runId);
     const [from] = (await api.get(`${worker.path}/checkpoints`)).body.items;
     await claim(api, { waitMs: 0 });
     const plan = await api.plan(worker.runId, { mode: 'fork', from: from.id });

@@ -15,6 +15,7 @@ import type { RunRecord } from '@/lib/core/projections/records';
 import { canonicalJson } from '@/lib/core/shared/canonical-json';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import { acceptedEvent, acceptedPlan } from './accepted-order';
+import { withdrawn } from './command';
 import type { UsecaseDeps } from './deps';
 import { onlyRow } from './heartbeat';
 import { judgeRun } from './judge-leases';
@@ -24,7 +25,6 @@ import { markSeen } from './mark-seen';
 import { changedSince } from './plan-again';
 import type { AnswerRecord, RunCursor } from './ports';
 import { refuseOrder, type Stale } from './refuse-order';
-import { tooLate } from './release-lease';
 
 export interface ClaimAsk extends WorkerOffer {
   readonly claimId: string;
@@ -201,7 +201,7 @@ async function tryClaim(
       );
       // A pause that nobody lived to carry out is not the next holder's: a person let the run go on since.
       const { pending } = run.state;
-      const passed = pending?.mode === 'pause' ? [tooLate(pending.commandId)] : [];
+      const passed = pending?.mode === 'pause' ? [withdrawn(pending.commandId, TOO_LATE)] : [];
       const change =
         taken.event === undefined
           ? onlyRow(taken.run)
@@ -228,6 +228,8 @@ async function tryClaim(
     },
   });
 }
+
+const TOO_LATE = 'The run stopped in another way before it could be paused.';
 
 const nothing = ok({ value: undefined, change: undefined });
 

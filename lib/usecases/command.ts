@@ -7,7 +7,7 @@ import type {
   Sha256,
   StepKey,
 } from '@/lib/core/events/ids';
-import type { Edit } from '@/lib/core/events/run-event';
+import type { Edit, NewEvent } from '@/lib/core/events/run-event';
 import type { Plan, PlanMode } from '@/lib/core/planner/plan';
 import { canonicalJson, type Json } from '@/lib/core/shared/canonical-json';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
@@ -125,6 +125,14 @@ export const acceptance = (command: Command, actor: string) =>
     actor,
     reason: command.reason,
   }) as const;
+
+/** The end of an order that is not carried out. */
+export const withdrawn = (id: string, detail: string): NewEvent => ({
+  kind: 'command.ended',
+  commandId: id as CommandId,
+  outcome: 'withdrawn',
+  detail,
+});
 
 /** The parts of a planned command that its event carries, empty ones left out. */
 export const plannedParts = (

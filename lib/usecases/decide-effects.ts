@@ -1,20 +1,21 @@
-import type { CommandId, EpochMs, RunId, Sha256, StepKey } from '@/lib/core/events/ids';
+import type { EpochMs, RunId, Sha256, StepKey } from '@/lib/core/events/ids';
 import type { Payload } from '@/lib/core/events/payload';
 import type { Decision, NewEvent } from '@/lib/core/events/run-event';
 import { liveLease } from '@/lib/core/journal/lease';
 import {
-  callsIn,
   decidedOn,
   doubtsOf,
   isInDoubt,
   isResultUnknown,
   type Ledger,
   ledgerOf,
+  newestOf,
 } from '@/lib/core/projections/ledger';
 import type { EffectRecord, RunRecord } from '@/lib/core/projections/records';
+import { own } from '@/lib/core/projections/state-change';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import { closeEpoch } from './close-epoch';
-import { acceptance, type CommandAnswer, type CommandOf, type CommandProblem } from './command';
+import { acceptance, type CommandAnswer, type CommandOf, type CommandProblem, withdrawn } from './command';
 import { deciderOf } from './decider-of';
 import type { UsecaseDeps } from './deps';
 import { judgedRun, judgeRun } from './judge-leases';
@@ -152,19 +153,14 @@ function needlessVerifies(
 ): readonly NewEvent[] {
   if (liveLease(run, now, judgedFrom)?.mode === 'verify') return [];
   const isSaid = (stepKey: StepKey): boolean => {
-    const decision = Object.hasOwn(decisions, stepKey) ? decisions[stepKey] : undefined;
+    const decision = own(decisions, stepKey);
     if (decision === undefined || decision.outcome === 'hold') return false;
     const doubts = doubtsOf(run.runId, ledger.get(stepKey) ?? [], now);
     return doubts.every(({ intentSeq }) => intentSeq === decision.intentSeq);
   };
   return run.state.verifies
     .filter(({ stepKey }) => isSaid(stepKey))
-    .map(({ commandId }) => ({
-      kind: 'command.ended',
-      commandId: commandId as CommandId,
-      outcome: 'withdrawn',
-      detail: 'decided',
-    }));
+    .map(({ commandId }) => withdrawn(commandId, 'decided'));
 }
 
 const needsResult =
@@ -210,9 +206,7 @@ const mayStillReport = (run: RunRecord, effect: EffectRecord, ledger: Ledger): b
   run.lease.mode !== 'verify' &&
   effect.runId === run.runId &&
   effect.epoch === run.lease.epoch &&
-  !(ledger.get(effect.stepKey) ?? [])
-    .flatMap(callsIn)
-    .some((call) => call.runId === run.runId && call.intentSeq > effect.intentSeq) &&
+  newestOf(ledger, run.runId, effect.stepKey)?.call.intentSeq === effect.intentSeq &&
   !reportedByWorker(run, effect.stepKey);
 
 /** The worker itself appended `step.failed` for the attempt, so nothing of it is under way. */

@@ -1,23 +1,12 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type EpochMs, epochMs } from '@/lib/core/events/ids';
-import { ApiClient, claim, TestWorker } from '@/lib/testing/api-client';
-import { memoryStore } from '@/lib/testing/memory-store';
-import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
+import { expect, it } from 'vitest';
+import { claim, TestWorker } from '@/lib/testing/api-client';
+import { clockedConsole, LEASE_MS } from '@/lib/testing/clocked-console';
 
 /* A doubt is shown on the run that owns the call, whichever run's write made it so. */
 
-const LEASE_MS = 60_000;
 const REFUND = 'plan#1/create_refund#1';
 
-let now: EpochMs;
-let console: TestConsole;
-let api: ApiClient;
-beforeEach(async () => {
-  now = epochMs(Date.UTC(2026, 0, 1));
-  console = await startTestConsole({ store: memoryStore({ now: () => now }), leaseMs: LEASE_MS });
-  api = new ApiClient(console.url);
-});
-afterEach(() => console.close());
+const { api, pass } = clockedConsole();
 
 const ordered = async (runId: string, ask: Record<string, unknown>) => {
   const plan = await api.plan(runId, ask);
@@ -52,7 +41,7 @@ it('moves to the run that sent the call first, when a fork’s own call is decid
   const checkpoint = { trigger: 'manual', visit: 'plan#1', name: '', entrySeq: 0, othersSeq: 0 };
   await parent.write(parent.enter('plan'), { ...checkpoint, kind: 'checkpoint.saved' });
   const first = await parent.write(parent.external(REFUND));
-  now = epochMs(now + LEASE_MS);
+  pass(LEASE_MS);
   expect((await told(parent.runId)).page).toBe(1);
   await notHappened(parent.runId, first);
   await claim(api, { waitMs: 0 });
@@ -62,7 +51,7 @@ it('moves to the run that sent the call first, when a fork’s own call is decid
   expect(forked.body).toMatchObject({ reason: 'fork' });
   const fork = TestWorker.of(api, forked.body, 'w2');
   const second = await fork.write(fork.external(REFUND));
-  now = epochMs(now + LEASE_MS);
+  pass(LEASE_MS);
   expect((await told(fork.runId)).page).toBe(1);
   const word = { epoch: parent.epoch, intentSeq: first, outcome: 'happened' };
   expect((await api.post(`${parent.path}/evidence`, word)).status).toBe(200);

@@ -1,38 +1,22 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type EpochMs, epochMs } from '@/lib/core/events/ids';
-import { ApiClient, TestWorker } from '@/lib/testing/api-client';
-import { memoryStore } from '@/lib/testing/memory-store';
-import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
+import { expect, it } from 'vitest';
+import { TestWorker } from '@/lib/testing/api-client';
+import { clockedConsole, LEASE_MS } from '@/lib/testing/clocked-console';
 
 /*
  * One expression says which effects are in doubt (promise 12). An idempotent call that nobody finished counts as
  * external once its key is no longer valid: no event says so, so everything that shows or judges a doubt asks the clock.
  */
 
-const LEASE_MS = 60_000;
 const VALID_MS = 3_600_000;
 const NOTE = 'plan#1/add_note#1';
 const REFUND = 'plan#1/create_refund#1';
 
-let now: EpochMs;
-let console: TestConsole;
-let api: ApiClient;
-
-beforeEach(async () => {
-  now = epochMs(Date.UTC(2026, 0, 1));
-  console = await startTestConsole({ store: memoryStore({ now: () => now }), leaseMs: LEASE_MS });
-  api = new ApiClient(console.url);
-});
-afterEach(() => console.close());
-
-const pass = (ms: number) => {
-  now = epochMs(now + ms);
-};
+const { api, now, pass } = clockedConsole();
 
 /** A run with an idempotent call in flight, sent at `now`; what follows it goes in the same batch. */
 async function noted(...more: readonly (Record<string, unknown> & { readonly kind: string })[]) {
   const worker = await TestWorker.create(api);
-  const sent = { ...worker.external(NOTE, undefined, { sendBy: now + 500 }), effect: 'idempotent' };
+  const sent = { ...worker.external(NOTE, undefined, { sendBy: now() + 500 }), effect: 'idempotent' };
   const intentSeq = 1 + (await worker.write(worker.enter('plan'), sent, ...more));
   return { worker, intentSeq };
 }
@@ -108,7 +92,7 @@ it('a live worker whose call is past its key is told that the effect is in doubt
     next: null,
   });
   const again = {
-    ...worker.external(NOTE, undefined, { sendBy: now + 500 }),
+    ...worker.external(NOTE, undefined, { sendBy: now() + 500 }),
     effect: 'idempotent',
     attempt: 2,
   };
@@ -139,7 +123,7 @@ it('a fork is not in doubt about its parent’s call: it is settled on the run t
   expect(forked.steps).toMatchObject([{ disposition: 'blocked' }]);
   expect(forked.obstacles).toMatchObject([{ kind: 'blocked' }]);
   const early = await noted();
-  const refund = early.worker.external(REFUND, undefined, { sendBy: now + 500 });
+  const refund = early.worker.external(REFUND, undefined, { sendBy: now() + 500 });
   await early.worker.write(early.worker.done(NOTE), refund);
   const { digest, ...plan } = (await api.plan(early.worker.runId, { mode: 'fork', from: 'start' })).body;
   expect(plan.obstacles).toEqual([]);

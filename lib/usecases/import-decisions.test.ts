@@ -6,6 +6,7 @@ import { FOLD_VERSION, foldRun } from '@/lib/core/projections/run-state';
 import { assertDefined } from '@/lib/core/shared/assert';
 import { memoryStore } from '@/lib/testing/memory-store';
 import { refOf, TestLineage, testHash } from '@/lib/testing/random-journal';
+import { testIntent } from '@/lib/testing/test-call';
 import { importTraces } from './import-traces';
 import type { ImportedRun, Importer, Store } from './ports';
 import { viewRuns } from './run-view';
@@ -25,17 +26,7 @@ const send = (lineage: TestLineage, attempt: number): NewEvent => ({
   effect: 'external',
   attempt,
   inputDigest: testHash('a'),
-  intent: {
-    idempotencyKey: 'k',
-    generation: 1,
-    argsDigest: testHash('a'),
-    sendBy: epochMs(lineage.now + 500),
-    timeoutMs: 200,
-    settlesWithinMs: 200,
-    keyValidForMs: 86_400_000,
-    guarded: true,
-    verifiable: true,
-  },
+  intent: testIntent(lineage),
 });
 
 /** The parent's payment is in doubt. The fork decides it, as it may where its parent is a copy; then it may pay itself. */

@@ -256,7 +256,7 @@ async function write(
     if (!change.ok) return change;
     changes.set(plan.run.runId, change.value);
     warnings.push(...withoutEffect(change.value.events, lineage));
-    warnings.push(...unbegun(plan.stored, change.value.events));
+    warnings.push(...(await unbegun(plan.stored, change.value.events)));
   }
   for (const [root, lineage] of lineages) {
     const last = growing.findLast((plan) => plan.run.root === root);

@@ -1,26 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type EpochMs, epochMs } from '@/lib/core/events/ids';
-import { ApiClient, claim, TestWorker } from '@/lib/testing/api-client';
-import { memoryStore } from '@/lib/testing/memory-store';
-import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
+import { describe, expect, it } from 'vitest';
+import { claim, TestWorker } from '@/lib/testing/api-client';
+import { clockedConsole, LEASE_MS } from '@/lib/testing/clocked-console';
 
-const LEASE_MS = 60_000;
 const LOOKUP = 'plan#1/lookup#1';
 const REFUND = 'plan#1/create_refund#1';
 
-let now: EpochMs;
-let console: TestConsole;
-let api: ApiClient;
-beforeEach(async () => {
-  now = epochMs(Date.UTC(2026, 0, 1));
-  console = await startTestConsole({ store: memoryStore({ now: () => now }), leaseMs: LEASE_MS });
-  api = new ApiClient(console.url);
-});
-afterEach(() => console.close());
-
-const pass = (ms: number) => {
-  now = epochMs(now + ms);
-};
+const { api, pass } = clockedConsole();
 
 /** A worker that did a lookup and was not heard of for longer than its lease. */
 async function late(...more: readonly (Record<string, unknown> & { readonly kind: string })[]) {

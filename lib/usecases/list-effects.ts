@@ -2,6 +2,7 @@ import { type RunId, type Seq, seq } from '@/lib/core/events/ids';
 import type { EventKind, RunEvent } from '@/lib/core/events/run-event';
 import {
   callsIn,
+  doubtsAwaited,
   effectStatusNow,
   isUnsettled,
   ledgerChanges,
@@ -96,6 +97,6 @@ async function completions(
 
 const movesOpenEffects = (event: RunEvent): boolean =>
   event.kind === 'run.interrupted' ||
-  event.kind === 'run.waiting' ||
+  (event.kind === 'run.waiting' && doubtsAwaited(event).length > 0) ||
   event.kind === 'run.failed' ||
-  event.kind === 'run.resumed';
+  (event.kind === 'run.resumed' && event.revived);

@@ -7,7 +7,7 @@ import { type PlanProblem, planRun, resolvePoint } from '@/lib/core/planner/plan
 import { inForce, segmentsAt } from '@/lib/core/projections/effective-path';
 import type { RunRecord, RunState, StepRecord } from '@/lib/core/projections/records';
 import { statusNow } from '@/lib/core/projections/run-status';
-import { own } from '@/lib/core/projections/state-change';
+import { startedBefore } from '@/lib/core/projections/step-transitions';
 import type { Json } from '@/lib/core/shared/canonical-json';
 import { ok, type Result } from '@/lib/core/shared/result';
 import { applyEdits, type Edited, noEdits } from './apply-edits';
@@ -136,8 +136,7 @@ export async function loadPlan(
 /** Rows as they were at `head`: of those begun by then, only what is open, stopped or failed last there can have moved. */
 function rowsAsOf(rows: readonly StepRecord[], head: RunState): readonly StepRecord[] {
   return rows.map((row) => {
-    const then =
-      own(head.open, row.stepKey) ?? own(head.stopped, row.stepKey) ?? own(head.unhandled, row.stepKey);
+    const then = startedBefore(head, row.stepKey);
     return then?.line === row.line ? then : row;
   });
 }

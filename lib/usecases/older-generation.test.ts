@@ -1,8 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type EpochMs, epochMs } from '@/lib/core/events/ids';
-import { ApiClient, claim, TestWorker } from '@/lib/testing/api-client';
-import { memoryStore } from '@/lib/testing/memory-store';
-import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
+import { describe, expect, it } from 'vitest';
+import { claim, TestWorker } from '@/lib/testing/api-client';
+import { clockedConsole, LEASE_MS } from '@/lib/testing/clocked-console';
 
 /*
  * A refund was sent, decided not to have happened, and sent again with other arguments: another generation. Then the lost
@@ -10,18 +8,9 @@ import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
  * together are an alarm.
  */
 
-const LEASE_MS = 60_000;
 const REFUND = 'plan#1/create_refund#1';
 
-let now: EpochMs;
-let console: TestConsole;
-let api: ApiClient;
-beforeEach(async () => {
-  now = epochMs(Date.UTC(2026, 0, 1));
-  console = await startTestConsole({ store: memoryStore({ now: () => now }), leaseMs: LEASE_MS });
-  api = new ApiClient(console.url);
-});
-afterEach(() => console.close());
+const { api, now, pass } = clockedConsole();
 
 type Second = 'confirmed' | 'in flight' | 'refused';
 
@@ -30,7 +19,7 @@ async function sentTwice(second: Second) {
   const worker = await TestWorker.create(api);
   await worker.write(worker.enter('plan'));
   const first = await worker.write(worker.external(REFUND, { amount: 148 }));
-  now = epochMs(now + LEASE_MS);
+  pass(LEASE_MS);
   expect((await api.get(worker.path)).body).toMatchObject({ status: 'interrupted' });
   const decisions = { [REFUND]: { intentSeq: first, outcome: 'did-not-happen' } };
   expect((await api.command(worker.runId, { mode: 'decide', decisions })).status).toBe(202);
@@ -39,7 +28,7 @@ async function sentTwice(second: Second) {
   const order = { mode: 'resume', planDigest: plan.body.digest };
   expect((await api.command(worker.runId, order)).status).toBe(202);
   const holder = TestWorker.of(api, (await claim(api)).body, 'w2');
-  const again = holder.external(REFUND, { amount: 133 }, { generation: 2, sendBy: now + 500 });
+  const again = holder.external(REFUND, { amount: 133 }, { generation: 2, sendBy: now() + 500 });
   const newest = await holder.write({ ...again, attempt: 2 });
   const failure = { failure: 'rejected', error: { type: 'E', message: 'm' }, final: true, attempt: 2 };
   if (second === 'confirmed') await holder.write({ ...holder.done(REFUND, { id: 're_2' }), attempt: 2 });
@@ -105,7 +94,7 @@ describe('late word about an older generation', () => {
   it('is settled with its own decision alone: the newer generation’s stays to be made, its probe too', async () => {
     const { worker, first, newest, late, rows } = await sentTwice('in flight');
     expect((await late()).status).toBe(200);
-    now = epochMs(now + LEASE_MS);
+    pass(LEASE_MS);
     expect((await api.get(worker.path)).body).toMatchObject({ effectsInDoubt: 2 });
     const verify = await api.command(worker.runId, { mode: 'verify', stepKey: REFUND });
     expect(verify.status).toBe(202);
@@ -135,7 +124,7 @@ describe('late word about an older generation', () => {
     const first = await worker.write(worker.external(REFUND, { amount: 148 }));
     const failure = { failure: 'not-sent', error: { type: 'E', message: 'm' }, final: false, attempt: 1 };
     await worker.write({ kind: 'step.failed', stepKey: REFUND, ...failure });
-    const again = worker.external(REFUND, { amount: 133 }, { generation: 2, sendBy: now + 500 });
+    const again = worker.external(REFUND, { amount: 133 }, { generation: 2, sendBy: now() + 500 });
     await worker.write({ ...again, attempt: 2 });
     const word = { epoch: worker.epoch, intentSeq: first, outcome: 'happened' };
     expect((await api.post(`${worker.path}/evidence`, word)).status).toBe(200);

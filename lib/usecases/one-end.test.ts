@@ -1,29 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type EpochMs, epochMs } from '@/lib/core/events/ids';
-import { ApiClient, claim, TestWorker } from '@/lib/testing/api-client';
-import { memoryStore } from '@/lib/testing/memory-store';
-import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
+import { describe, expect, it } from 'vitest';
+import { claim, TestWorker } from '@/lib/testing/api-client';
+import { clockedConsole, LEASE_MS } from '@/lib/testing/clocked-console';
 
 /* An order ends once, whoever comes back late; and what was accepted with a plan goes on with that plan or not at all. */
 
-const LEASE_MS = 60_000;
 const LOOKUP = 'plan#1/lookup#1';
 const QUESTION = 'plan#1/approve#1';
 const REFUND = 'refund#1/create_refund#1';
 
-let now: EpochMs;
-let console: TestConsole;
-let api: ApiClient;
-beforeEach(async () => {
-  now = epochMs(Date.UTC(2026, 0, 1));
-  console = await startTestConsole({ store: memoryStore({ now: () => now }), leaseMs: LEASE_MS });
-  api = new ApiClient(console.url);
-});
-afterEach(() => console.close());
+const { api, pass } = clockedConsole();
 
-const pass = (ms: number) => {
-  now = epochMs(now + ms);
-};
 type Ref = Pick<TestWorker, 'path'>;
 // A test reads answers by their documented shape; a wrong one fails its expectation.
 // biome-ignore lint/suspicious/noExplicitAny: see above

@@ -1,7 +1,8 @@
-import type { CommandId, RunId, Sha256 } from '@/lib/core/events/ids';
+import type { RunId, Sha256 } from '@/lib/core/events/ids';
 import type { NewEvent } from '@/lib/core/events/run-event';
 import { liveLease } from '@/lib/core/journal/lease';
 import { waitingOrder } from '@/lib/core/planner/plan-run';
+import { openOrder } from '@/lib/core/projections/command-transitions';
 import type { RunRecord, RunState } from '@/lib/core/projections/records';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import { fenceLapsed } from './close-epoch';
@@ -11,6 +12,7 @@ import {
   type CommandProblem,
   type PlannedCommand,
   plannedParts,
+  withdrawn,
 } from './command';
 import { deciderOf } from './decider-of';
 import type { UsecaseDeps } from './deps';
@@ -130,15 +132,10 @@ const accept = (
 
 /** Ends what was accepted before and is not carried out: a newer order takes its place. */
 export function withdrawals(run: RunRecord, verifying: boolean, detail: string): readonly NewEvent[] {
-  const { pending, verifies } = run.state;
-  const ids = new Set(verifying ? [] : verifies.map(({ commandId }) => commandId));
-  if (pending !== undefined && pending.mode !== 'verify') ids.add(pending.commandId);
-  return [...ids].map((id) => ({
-    kind: 'command.ended',
-    commandId: id as CommandId,
-    outcome: 'withdrawn',
-    detail,
-  }));
+  const order = openOrder(run.state);
+  const ids = new Set(verifying ? [] : run.state.verifies.map(({ commandId }) => commandId));
+  if (order !== undefined) ids.add(order.commandId);
+  return [...ids].map((id) => withdrawn(id, detail));
 }
 
 function eventsOf(

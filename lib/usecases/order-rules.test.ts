@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type EpochMs, epochMs } from '@/lib/core/events/ids';
+import { describe, expect, it } from 'vitest';
 import { machineDigestOf } from '@/lib/core/machine/drift';
 import { ApiClient, claim, deskDigest, deskMachine, hash, TestWorker, until } from '@/lib/testing/api-client';
+import { clockedConsole, LEASE_MS } from '@/lib/testing/clocked-console';
 import { memoryStore } from '@/lib/testing/memory-store';
-import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
-import type { Store } from './ports';
+import { startTestConsole } from '@/lib/testing/test-console';
 
-const LEASE_MS = 60_000;
 const LOOKUP = 'plan#1/lookup#1';
 const REFUND = 'plan#1/create_refund#1';
 const QUESTION = 'plan#1/approve#1';
@@ -16,22 +14,8 @@ const QUESTION = 'plan#1/approve#1';
 type Event = Record<string, unknown> & { readonly kind: string };
 type Ask = Record<string, unknown>;
 
-let now: EpochMs;
-let store: Store;
-let console: TestConsole;
-let api: ApiClient;
+const { api, console, now, pass } = clockedConsole();
 
-beforeEach(async () => {
-  now = epochMs(Date.UTC(2026, 0, 1));
-  store = memoryStore({ now: () => now });
-  console = await startTestConsole({ store, leaseMs: LEASE_MS });
-  api = new ApiClient(console.url);
-});
-afterEach(() => console.close());
-
-const pass = (ms: number) => {
-  now = epochMs(now + ms);
-};
 const pathOf = (runId: string) => `/api/v1/runs/${encodeURIComponent(runId)}`;
 const runOf = async ({ path }: Pick<TestWorker, 'path'>) => (await api.get(path)).body;
 const eventsOf = async ({ path }: Pick<TestWorker, 'path'>): Promise<readonly Event[]> =>
@@ -59,7 +43,7 @@ async function failed(...more: readonly Event[]) {
 /** A refund that its worker reported as in doubt; the run waits for it. */
 async function inDoubt() {
   const worker = await begun();
-  const intentSeq = await worker.write(worker.external(REFUND, undefined, { sendBy: now + 500 }));
+  const intentSeq = await worker.write(worker.external(REFUND, undefined, { sendBy: now() + 500 }));
   const ended = { attempt: 1, failure: 'timeout', error: { type: 'Timeout', message: 'no' }, final: true };
   await worker.write({ kind: 'step.failed', stepKey: REFUND, ...ended });
   await worker.write({ kind: 'run.waiting', on: [{ stepKey: REFUND, for: 'in-doubt' }] });
@@ -208,7 +192,7 @@ describe('edits of one fork that build on each other', () => {
 describe('what a rewind kept', () => {
   it('is listed in every later plan, and needs no second word to stay in force', async () => {
     const worker = await begun(checkpoint, checkpoint);
-    await worker.write(worker.external(REFUND, undefined, { sendBy: now + 500 }));
+    await worker.write(worker.external(REFUND, undefined, { sendBy: now() + 500 }));
     await worker.write(worker.done(REFUND), boom);
     await worker.release('done');
     const [older, newer] = (await api.get(`${worker.path}/checkpoints`)).body.items.sort(
@@ -445,8 +429,8 @@ it('gives a worker whose lease lapsed nothing on a poll that was open meanwhile:
 describe('an effect whose run has its home elsewhere', () => {
   it('is decided by hand where it is forked, and asked about at its home', async () => {
     const { worker, intentSeq } = await inDoubt();
-    const file = await (await fetch(`${console.url}${worker.path}/export`)).text();
-    const elsewhere = await startTestConsole({ store: memoryStore({ now: () => now }), leaseMs: LEASE_MS });
+    const file = await (await fetch(`${console().url}${worker.path}/export`)).text();
+    const elsewhere = await startTestConsole({ store: memoryStore({ now }), leaseMs: LEASE_MS });
     try {
       const there = new ApiClient(elsewhere.url);
       expect((await there.post('/api/v1/traces', file)).status).toBe(201);

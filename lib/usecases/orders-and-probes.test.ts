@@ -1,31 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { commandId, type EpochMs, epochMs, runId, seq, stepKey } from '@/lib/core/events/ids';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { commandId, runId, seq, stepKey } from '@/lib/core/events/ids';
 import { extend } from '@/lib/core/journal/extend';
 import { machineDigestOf } from '@/lib/core/machine/drift';
 import type { Machine } from '@/lib/core/machine/machine';
 import { assertDefined } from '@/lib/core/shared/assert';
 import { ApiClient, claim, deskDigest, deskMachine, hash, TestWorker } from '@/lib/testing/api-client';
+import { clockedConsole, LEASE_MS } from '@/lib/testing/clocked-console';
 import { memoryStore } from '@/lib/testing/memory-store';
-import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
+import { startTestConsole } from '@/lib/testing/test-console';
 import type { Store, WriteAsk } from './ports';
 
-const LEASE_MS = 60_000;
 const LOOKUP = 'plan#1/lookup#1';
 const REFUND = 'plan#1/create_refund#1';
 const QUESTION = 'plan#1/approve#1';
 
-let now: EpochMs;
+const { api, console, now, pass } = clockedConsole();
 let store: Store;
-let console: TestConsole;
-let api: ApiClient;
 /** Runs once, directly before the first commit whose answer key begins so. */
 let before: { readonly key: string; readonly act: () => Promise<unknown> } | undefined;
 
-beforeEach(async () => {
-  now = epochMs(Date.UTC(2026, 0, 1));
+beforeEach(() => {
   before = undefined;
-  store = memoryStore({ now: () => now });
+  ({ store } = console());
   const commit = store.commit.bind(store);
   const raced: Pick<Store, 'commit'> = {
     commit: async <Value, Problem>(ask: WriteAsk<Value, Problem>) => {
@@ -38,14 +35,8 @@ beforeEach(async () => {
     },
   };
   Object.assign(store, raced);
-  console = await startTestConsole({ store, leaseMs: LEASE_MS });
-  api = new ApiClient(console.url);
 });
-afterEach(() => console.close());
 
-const pass = (ms: number) => {
-  now = epochMs(now + ms);
-};
 const runOf = async (worker: TestWorker) => (await api.get(worker.path)).body;
 const eventsOf = async (worker: TestWorker) => (await api.get(`${worker.path}/events?after=0`)).body.items;
 
@@ -58,7 +49,7 @@ async function begun(...more: readonly (Record<string, unknown> & { readonly kin
 /** A refund that its worker reported as in doubt; the run waits for it, unless it goes on otherwise. */
 async function inDoubt(...more: readonly (Record<string, unknown> & { readonly kind: string })[]) {
   const worker = await begun();
-  const intentSeq = await worker.write(worker.external(REFUND, undefined, { sendBy: now + 500 }));
+  const intentSeq = await worker.write(worker.external(REFUND, undefined, { sendBy: now() + 500 }));
   await worker.write(
     {
       kind: 'step.failed',
@@ -254,7 +245,7 @@ describe('while a probe holds the run', () => {
   it('an answer queues the run that waits for it', async () => {
     const worker = await begun();
     const asked = worker.ask(QUESTION);
-    await worker.write(worker.external(REFUND, undefined, { sendBy: now + 500 }));
+    await worker.write(worker.external(REFUND, undefined, { sendBy: now() + 500 }));
     await worker.write(
       {
         kind: 'step.failed',
@@ -302,7 +293,7 @@ describe('while a probe holds the run', () => {
 
   it('a decision does not fence it: its answer is still taken', async () => {
     const worker = await begun();
-    const intentSeq = await worker.write(worker.external(REFUND, undefined, { sendBy: now + 500 }));
+    const intentSeq = await worker.write(worker.external(REFUND, undefined, { sendBy: now() + 500 }));
     pass(LEASE_MS);
     expect(await runOf(worker)).toMatchObject({ status: 'interrupted' });
     expect((await verify(worker.runId)).status).toBe(202);
@@ -317,7 +308,7 @@ describe('while a probe holds the run', () => {
 describe('a decision', () => {
   it('fences the holder that did not report the doubt', async () => {
     const worker = await begun();
-    const intentSeq = await worker.write(worker.external(REFUND, undefined, { sendBy: now + 500 }));
+    const intentSeq = await worker.write(worker.external(REFUND, undefined, { sendBy: now() + 500 }));
     pass(LEASE_MS);
     expect(await runOf(worker)).toMatchObject({ status: 'interrupted' });
     expect((await decide(worker.runId, intentSeq)).status).toBe(202);
@@ -327,8 +318,8 @@ describe('a decision', () => {
   it('is not written into a copy', async () => {
     const { worker, intentSeq } = await inDoubt(waitsOn(REFUND, 'in-doubt'));
     await worker.release('waiting');
-    const file = await (await fetch(`${console.url}${worker.path}/export`)).text();
-    const elsewhere = await startTestConsole({ store: memoryStore({ now: () => now }), leaseMs: LEASE_MS });
+    const file = await (await fetch(`${console().url}${worker.path}/export`)).text();
+    const elsewhere = await startTestConsole({ store: memoryStore({ now }), leaseMs: LEASE_MS });
     try {
       const there = new ApiClient(elsewhere.url);
       expect((await there.post('/api/v1/traces', file)).status).toBe(201);

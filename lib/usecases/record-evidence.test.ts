@@ -1,31 +1,21 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type EpochMs, epoch, epochMs, runId, seq } from '@/lib/core/events/ids';
-import { ApiClient, TestWorker } from '@/lib/testing/api-client';
-import { memoryStore } from '@/lib/testing/memory-store';
-import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
+import { expect, it } from 'vitest';
+import { epoch, runId, seq } from '@/lib/core/events/ids';
+import { TestWorker } from '@/lib/testing/api-client';
+import { clockedConsole, LEASE_MS } from '@/lib/testing/clocked-console';
 import { type EvidenceAsk, recordEvidence } from './record-evidence';
 
 /* The late word of a fenced worker is kept once, and never thrown away for being like another one. */
 
-const LEASE_MS = 60_000;
 const REFUND = 'plan#1/create_refund#1';
 
-let now: EpochMs;
-let console: TestConsole;
-let api: ApiClient;
-beforeEach(async () => {
-  now = epochMs(Date.UTC(2026, 0, 1));
-  console = await startTestConsole({ store: memoryStore({ now: () => now }), leaseMs: LEASE_MS });
-  api = new ApiClient(console.url);
-});
-afterEach(() => console.close());
+const { api, console, pass } = clockedConsole();
 
 /** A run whose refund was in flight when its worker was lost. */
 async function lost() {
   const worker = await TestWorker.create(api);
   await worker.write(worker.enter('plan'));
   const intentSeq = await worker.write(worker.external(REFUND));
-  now = epochMs(now + LEASE_MS);
+  pass(LEASE_MS);
   expect((await api.get(worker.path)).body).toMatchObject({ status: 'interrupted', effectsInDoubt: 1 });
   const post = (more: Record<string, unknown>) =>
     api.post(`${worker.path}/evidence`, { epoch: worker.epoch, intentSeq, outcome: 'happened', ...more });
@@ -73,7 +63,7 @@ it.each([
 ])('is kept once, however often it is sent: %s', async (_how, atOnce) => {
   const { ask, kept } = await lost();
   const word = { ...ask, result: all.result, receipt: all.receipt };
-  const send = () => recordEvidence(console.deps, word);
+  const send = () => recordEvidence(console().deps, word);
   const answers = atOnce
     ? await Promise.all([send(), send(), send()])
     : [await send(), await send(), await send()];

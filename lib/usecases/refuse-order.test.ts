@@ -1,24 +1,13 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type EpochMs, epochMs } from '@/lib/core/events/ids';
-import { ApiClient, claim, TestWorker } from '@/lib/testing/api-client';
-import { memoryStore } from '@/lib/testing/memory-store';
-import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
+import { expect, it } from 'vitest';
+import { claim, TestWorker } from '@/lib/testing/api-client';
+import { clockedConsole, LEASE_MS } from '@/lib/testing/clocked-console';
 
 /* What stands of an order that is refused at its claim is said as it is. */
 
-const LEASE_MS = 60_000;
 const REFUND = 'plan#1/create_refund#1';
 const MAIL = 'plan#1/create_refund#2';
 
-let now: EpochMs;
-let console: TestConsole;
-let api: ApiClient;
-beforeEach(async () => {
-  now = epochMs(Date.UTC(2026, 0, 1));
-  console = await startTestConsole({ store: memoryStore({ now: () => now }), leaseMs: LEASE_MS });
-  api = new ApiClient(console.url);
-});
-afterEach(() => console.close());
+const { api, pass } = clockedConsole();
 
 const checkpoint = {
   kind: 'checkpoint.saved',
@@ -39,7 +28,7 @@ async function refusal(mode: 'resume' | 'rewind' | 'fork', decides: boolean): Pr
   await worker.write(worker.enter('plan'), checkpoint);
   const first = await worker.write(worker.external(REFUND));
   const second = await worker.write(worker.external(MAIL));
-  now = epochMs(now + LEASE_MS);
+  pass(LEASE_MS);
   expect((await api.get(worker.path)).body).toMatchObject({ status: 'interrupted', effectsInDoubt: 2 });
   const not = (intentSeq: number) => ({ intentSeq, outcome: 'did-not-happen' });
   const decisions = { [MAIL]: not(second) };

@@ -2,9 +2,11 @@ import type { CommandId, Epoch, LeaseId } from '@/lib/core/events/ids';
 import type { NewEvent } from '@/lib/core/events/run-event';
 import { extend } from '@/lib/core/journal/extend';
 import { waitsForAnswered } from '@/lib/core/journal/lease';
+import { openOrder } from '@/lib/core/projections/command-transitions';
 import { isUnsettled } from '@/lib/core/projections/ledger';
-import type { EffectRecord, RunRecord, RunState } from '@/lib/core/projections/records';
+import type { EffectRecord, PendingOrder, RunRecord, RunState } from '@/lib/core/projections/records';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
+import { withdrawn } from './command';
 import type { UsecaseDeps } from './deps';
 import { heldBy, type LeaseProblem, noLease, onlyRow } from './heartbeat';
 import { runOfLease } from './lease-id';
@@ -64,19 +66,15 @@ function eventsOf(
   }
 }
 
-type Order = RunState['pending'];
-
-/** What the holder was given to carry out and has not; a question to a provider is anybody's. */
-const openOrder = ({ pending }: RunState): Order => (pending?.mode === 'verify' ? undefined : pending);
+type Order = PendingOrder | undefined;
 
 /** The end of an order that nobody is left to carry out; a run that stands paused has carried out a pause. */
 export function endOf(state: RunState, detail = NOT_CARRIED_OUT): readonly NewEvent[] {
   const order = openOrder(state);
   if (order === undefined) return [];
-  const ended = { kind: 'command.ended', commandId: order.commandId as CommandId } as const;
   return state.status === 'paused' && order.mode === 'pause'
-    ? [{ ...ended, outcome: 'done' }]
-    : [{ ...ended, outcome: 'withdrawn', detail }];
+    ? [{ kind: 'command.ended', commandId: order.commandId as CommandId, outcome: 'done' }]
+    : [withdrawn(order.commandId, detail)];
 }
 
 const NOT_CARRIED_OUT = 'The run stopped in another way before it was carried out.';
@@ -109,14 +107,6 @@ function handedOver(order: Order): readonly NewEvent[] {
     ? [{ kind: 'run.paused' }, { kind: 'command.ended', commandId, outcome: 'done' }]
     : [{ kind: 'run.queued', reason: 'command', commandId }];
 }
-
-/** A pause that its holder had not carried out when the run goes on without it. */
-export const tooLate = (id: string): NewEvent => ({
-  kind: 'command.ended',
-  commandId: id as CommandId,
-  outcome: 'withdrawn',
-  detail: 'The run stopped in another way before it could be paused.',
-});
 
 export const cancelled = (commandId: string): readonly NewEvent[] => {
   const id = commandId as CommandId;

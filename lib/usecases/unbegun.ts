@@ -1,24 +1,37 @@
 import type { RunEvent } from '@/lib/core/events/run-event';
+import { pace, slices } from './pace';
 import type { ImportWarning } from './ports';
 
 const MOST_NAMED = 5;
+const AT_ONCE = 1_000;
 
 /**
  * Events of a journal that end what it never began: they are kept as they are, and no fold has a row for them. One
- * warning for each kind of event, with its places; `stored` stands before `fresh`, of which it tells. O(events).
+ * warning for each kind of event, with its places; `stored` stands before `fresh`, of which it tells. O(events), in turns
+ * of the loop.
  */
-export function unbegun(stored: readonly RunEvent[], fresh: readonly RunEvent[]): readonly ImportWarning[] {
+export async function unbegun(
+  stored: readonly RunEvent[],
+  fresh: readonly RunEvent[],
+): Promise<readonly ImportWarning[]> {
   const begun = new Set<string>();
   const found = new Map<RunEvent['kind'], { readonly places: string[]; count: number }>();
-  for (const event of stored) begin(event, begun);
-  for (const event of fresh) {
-    begin(event, begun);
-    const ended = endedBy(event);
-    if (ended === undefined || begun.has(ended.id)) continue;
-    const of = found.get(event.kind) ?? { places: [], count: 0 };
-    found.set(event.kind, of);
-    of.count += 1;
-    if (of.places.length < MOST_NAMED) of.places.push(`${ended.name} at seq ${event.seq}`);
+  const turn = pace();
+  for (const part of slices(stored, AT_ONCE)) {
+    for (const event of part) begin(event, begun);
+    await turn();
+  }
+  for (const part of slices(fresh, AT_ONCE)) {
+    for (const event of part) {
+      begin(event, begun);
+      const ended = endedBy(event);
+      if (ended === undefined || begun.has(ended.id)) continue;
+      const of = found.get(event.kind) ?? { places: [], count: 0 };
+      found.set(event.kind, of);
+      of.count += 1;
+      if (of.places.length < MOST_NAMED) of.places.push(`${ended.name} at seq ${event.seq}`);
+    }
+    await turn();
   }
   return [...found].map(([kind, { places, count }]) => {
     const more = count > places.length ? ` and ${count - places.length} more` : '';

@@ -28,6 +28,9 @@ export const keyIn = (scopePath: string, name: string, occurrence: number): Step
 /** Path of the scope that a key lies in. */
 export const scopeOf = (key: StepKey): string => key.slice(0, key.lastIndexOf('/'));
 
+/** The rest of it: the call within its scope, `search_orders#1`. */
+export const callIn = (key: StepKey): string => key.slice(key.lastIndexOf('/') + 1);
+
 /** `{ state, visit }` of the visit that a key or scope path lies in. */
 export function visitOf(address: string): { readonly state: string; readonly visit: number } {
   const head = address.split('/', 1)[0] ?? address;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { refOf, TestLineage, testHash } from '../../testing/random-journal';
+import { testIntent } from '../../testing/test-call';
 import { epoch, epochMs, questionId, runId, seq, stepKey } from '../events/ids';
 import { EVENT_VERSION, type NewEvent, type RunEvent } from '../events/run-event';
 import { appendBatch } from './append-batch';
@@ -26,17 +27,7 @@ const send = (lineage: TestLineage): NewEvent => ({
   effect: 'external',
   attempt: 1,
   inputDigest: testHash('a'),
-  intent: {
-    idempotencyKey: 'k',
-    generation: 1,
-    argsDigest: testHash('a'),
-    sendBy: epochMs(lineage.now + 500),
-    timeoutMs: 200,
-    settlesWithinMs: 200,
-    keyValidForMs: 60_000,
-    guarded: true,
-    verifiable: true,
-  },
+  intent: testIntent(lineage, { keyValidForMs: 60_000 }),
 });
 const verified = (intentSeq: number): NewEvent => ({
   kind: 'effect.verified',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { refOf, TestLineage, testHash } from '../../testing/random-journal';
-import { epochMs, runId, seq, stepKey } from '../events/ids';
+import { testIntent } from '../../testing/test-call';
+import { runId, seq, stepKey } from '../events/ids';
 import type { Intent, NewEvent } from '../events/run-event';
 import type { EffectRecord } from '../projections/records';
 import { assertDefined } from '../shared/assert';
@@ -10,18 +11,6 @@ const statuses = ['intended', 'confirmed', 'failed', 'in-doubt', 'compensated'] 
 const effects = ['external', 'idempotent'] as const;
 type Kind = (typeof effects)[number];
 
-const intent = (lineage: TestLineage, over: Partial<Intent> = {}): Intent => ({
-  idempotencyKey: 'k1',
-  generation: 1,
-  argsDigest: testHash('100'),
-  sendBy: epochMs(lineage.now + 500),
-  timeoutMs: 200,
-  settlesWithinMs: 200,
-  keyValidForMs: 86_400_000,
-  guarded: true,
-  verifiable: true,
-  ...over,
-});
 const send = (
   lineage: TestLineage,
   over: Partial<Intent> = {},
@@ -36,7 +25,7 @@ const send = (
   attempt,
   inputDigest: over.argsDigest ?? testHash('100'),
   input: refOf(1),
-  intent: intent(lineage, over),
+  intent: testIntent(lineage, { idempotencyKey: 'k1', argsDigest: testHash('100'), ...over }),
 });
 
 /** A run in `work`, beside a row of the occurrence that it or another run of the lineage owns. */

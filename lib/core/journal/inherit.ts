@@ -1,7 +1,6 @@
 import { epoch, type RunId, type Seq, seq } from '../events/ids';
 import type { EventBody, RunEvent } from '../events/run-event';
-import { omit } from '../projections/state-change';
-import { endedBy, stillUnhandled } from '../projections/went-on';
+import { endedBy, unhandledAfter } from '../projections/went-on';
 import { assertNever } from '../shared/assert';
 import type { Draft } from './extend';
 
@@ -40,13 +39,9 @@ export function inheritEvents(parent: RunId, path: readonly RunEvent[], firstSeq
 /** Final failures that ended the run rather than being an outcome that its code went on from. */
 function endings(path: readonly RunEvent[]): ReadonlySet<Seq> {
   const found = new Set<Seq>();
-  // As the fold has it.
   let unhandled: Readonly<Record<string, Seq>> = {};
   for (const event of path) {
-    unhandled = stillUnhandled(unhandled, event);
-    if (event.kind === 'step.started') unhandled = omit(unhandled, event.stepKey);
-    if (event.kind === 'step.failed' && event.final)
-      unhandled = { ...omit(unhandled, event.stepKey), [event.stepKey]: event.seq };
+    unhandled = unhandledAfter(unhandled, event, ({ seq }) => seq);
     if (event.kind !== 'run.failed' || event.cause !== 'error') continue;
     const culprit = endedBy(unhandled, event.stepKey);
     if (culprit !== undefined) found.add(culprit);

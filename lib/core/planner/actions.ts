@@ -1,6 +1,7 @@
 import type { EpochMs } from '../events/ids';
 import type { PlanFrom } from '../events/run-event';
 import { liveLease } from '../journal/lease';
+import { openOrder } from '../projections/command-transitions';
 import type { EffectRecord, OpenStep, RunRecord, RunState, RunStatus } from '../projections/records';
 import { assertNever } from '../shared/assert';
 import { copyWords, hasBegun, holderWords, nothingToResume, waitingOrder } from './plan-run';
@@ -146,11 +147,11 @@ function notRunning(status: RunStatus, run: RunRecord): string | undefined {
 
 /** A holder carries out one order at a time: a pause takes no other one’s place. */
 function underWay(run: RunRecord): string | undefined {
-  const { pending } = run.state;
-  if (pending === undefined || pending.mode === 'verify') return undefined;
-  return pending.mode === 'pause' || pending.mode === 'cancel'
-    ? `A ${pending.mode} by ${pending.actor} is pending already.`
-    : `${pending.mode} by ${pending.actor} is being taken up; the run can be paused once that is done, and cancelled now.`;
+  const order = openOrder(run.state);
+  if (order === undefined) return undefined;
+  return order.mode === 'pause' || order.mode === 'cancel'
+    ? `A ${order.mode} by ${order.actor} is pending already.`
+    : `${order.mode} by ${order.actor} is being taken up; the run can be paused once that is done, and cancelled now.`;
 }
 
 const cancelling = ({ state: { pending } }: RunRecord): string | undefined =>

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { refOf, TestLineage, testHash, testMachine } from '../../testing/random-journal';
+import { testCall } from '../../testing/test-call';
 import { epochMs, machineDigest, runId, seq, stepKey, workerId } from '../events/ids';
-import type { Decision, Intent, NewEvent } from '../events/run-event';
+import type { Decision, NewEvent } from '../events/run-event';
 import type { EffectRecord } from '../projections/records';
 import { statusNow } from '../projections/run-status';
 import { assertDefined } from '../shared/assert';
@@ -10,23 +11,12 @@ import { type PlanInput, planRun, resolvePoint } from './plan-run';
 
 /* What a plan makes of an effect that other generations and other runs of the lineage know of as well. */
 
-const key = stepKey('work#1/pay#1');
+const call = testCall('pay');
+const { key } = call;
 const other = runId('run_other');
 const A = testHash('a');
 const B = testHash('b');
 
-const intent = (lineage: TestLineage, over: Partial<Intent> = {}): Intent => ({
-  idempotencyKey: 'k',
-  generation: 1,
-  argsDigest: A,
-  sendBy: epochMs(lineage.now + 500),
-  timeoutMs: 200,
-  settlesWithinMs: 200,
-  keyValidForMs: 86_400_000,
-  guarded: true,
-  verifiable: true,
-  ...over,
-});
 const enter = (state: string): NewEvent => ({ kind: 'state.entered', key: `${state}#1`, state, visit: 1 });
 const save: NewEvent = {
   kind: 'checkpoint.saved',
@@ -37,17 +27,7 @@ const save: NewEvent = {
   othersSeq: seq(0),
 };
 type Kind = 'external' | 'idempotent';
-const send = (lineage: TestLineage, effect: Kind): NewEvent => ({
-  kind: 'step.started',
-  stepKey: key,
-  name: 'pay',
-  step: 'tool',
-  effect,
-  attempt: 1,
-  inputDigest: A,
-  input: refOf('a'),
-  intent: intent(lineage),
-});
+const send = (lineage: TestLineage, effect: Kind): NewEvent => call.send(lineage, 1, effect);
 const rejected = (final: boolean): NewEvent => ({
   kind: 'step.failed',
   stepKey: key,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { refOf, TestLineage, testHash, testMachine } from '../../testing/random-journal';
+import { testIntent } from '../../testing/test-call';
 import { epochMs, machineDigest, questionId, runId, type Seq, seq, stepKey, workerId } from '../events/ids';
 import type { Decision, Intent, NewEvent } from '../events/run-event';
 import { doubtsOf } from '../projections/ledger';
@@ -64,20 +65,6 @@ const save: NewEvent = {
   othersSeq: seq(0),
 };
 
-function intent(lineage: TestLineage, key: string, over: Partial<Intent> = {}): Intent {
-  return {
-    idempotencyKey: `k ${key}`,
-    generation: 1,
-    argsDigest: testHash(key),
-    sendBy: epochMs(lineage.now + 500),
-    timeoutMs: 200,
-    settlesWithinMs: 200,
-    keyValidForMs: 86_400_000,
-    guarded: true,
-    verifiable: true,
-    ...over,
-  };
-}
 const pay = (
   lineage: TestLineage,
   key: string,
@@ -88,7 +75,7 @@ const pay = (
   attempt: 1,
   ...call(key, effect === 'external' ? 'pay' : 'put', 'tool'),
   effect,
-  intent: intent(lineage, key, over),
+  intent: testIntent(lineage, { idempotencyKey: `k ${key}`, argsDigest: testHash(key), ...over }),
 });
 
 /** The demo's shape: plan, then work with a sum, a read and a refund that is cut off. */

@@ -7,6 +7,7 @@ import { liveLease } from '../journal/lease';
 import { compareMachines } from '../machine/drift';
 import type { Machine, MachineDifference } from '../machine/machine';
 import { reachFrom } from '../machine/reach';
+import { openOrder } from '../projections/command-transitions';
 import { inForce, segmentsAt } from '../projections/effective-path';
 import { mineMachine } from '../projections/graph';
 import {
@@ -498,9 +499,10 @@ export const copyWords = (state: RunState): string =>
   }`;
 
 /** The order that was accepted and waits for its worker, in words: until it is taken up or ends, no other one starts the run. */
-export function waitingOrder(status: RunStatus, { pending }: RunState): string | undefined {
-  return status === 'queued' && pending !== undefined && pending.mode !== 'verify'
-    ? `${pending.mode} by ${pending.actor} is accepted and waits for a worker.`
+export function waitingOrder(status: RunStatus, state: RunState): string | undefined {
+  const order = openOrder(state);
+  return status === 'queued' && order !== undefined
+    ? `${order.mode} by ${order.actor} is accepted and waits for a worker.`
     : undefined;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { refOf, TestLineage, testHash } from '../../testing/random-journal';
-import { epochMs, type Seq, stepKey } from '../events/ids';
+import { refOf, TestLineage } from '../../testing/random-journal';
+import { testCall } from '../../testing/test-call';
+import { epochMs, type Seq } from '../events/ids';
 import type { AttemptFailure, NewEvent } from '../events/run-event';
 import { assertDefined } from '../shared/assert';
 import { doubtsOf, isInDoubt, keyIsValid, mayHaveHappenedTwice } from './ledger';
@@ -8,44 +9,14 @@ import type { EffectRecord } from './records';
 
 /* Attempts at one idempotent call have one key: what any of them came to is what became of the call. */
 
-const key = stepKey('work#1/note#1');
+const call = testCall('note');
+const { key, fails, row } = call;
 const VALID_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-const send = (lineage: TestLineage, attempt: number, effect: 'idempotent' | 'external'): NewEvent => ({
-  kind: 'step.started',
-  stepKey: key,
-  name: 'note',
-  step: 'tool',
-  effect,
-  attempt,
-  inputDigest: testHash('a'),
-  input: refOf('a'),
-  intent: {
-    idempotencyKey: 'k',
-    generation: 1,
-    argsDigest: testHash('a'),
-    sendBy: epochMs(lineage.now + 500),
-    timeoutMs: 200,
-    settlesWithinMs: 200,
-    keyValidForMs: VALID_MS,
-    guarded: true,
-    verifiable: true,
-  },
-});
-const fails = (failure: AttemptFailure, attempt: number): NewEvent => ({
-  kind: 'step.failed',
-  stepKey: key,
-  attempt,
-  failure,
-  error: { type: 'E', message: failure },
-  final: false,
-});
-const rowOf = (lineage: TestLineage): EffectRecord =>
-  assertDefined(
-    lineage.ledger().find((one) => one.stepKey === key),
-    'the call has a row',
-  );
+const send = (lineage: TestLineage, attempt: number, effect: 'idempotent' | 'external'): NewEvent =>
+  call.send(lineage, attempt, effect, { keyValidForMs: VALID_MS });
+const rowOf = (lineage: TestLineage): EffectRecord => assertDefined(row(lineage), 'the call has a row');
 const late = (
   intentSeq: Seq,
   outcome: 'happened' | 'did-not-happen' | 'unknown',

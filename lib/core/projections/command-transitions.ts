@@ -1,6 +1,6 @@
 import type { EventOf } from '../events/run-event';
 import { assertNever } from '../shared/assert';
-import type { RunState } from './records';
+import type { PendingOrder, RunState } from './records';
 import { without } from './state-change';
 
 export function accepted(state: RunState, event: EventOf<'command.accepted'>): RunState {
@@ -31,14 +31,17 @@ export function accepted(state: RunState, event: EventOf<'command.accepted'>): R
   }
 }
 
+/** What the run was given to carry out and has not; a question to a provider is anybody's. */
+export const openOrder = ({ pending }: RunState): PendingOrder | undefined =>
+  pending?.mode === 'verify' ? undefined : pending;
+
 export function commandEnded(state: RunState, event: EventOf<'command.ended'>): RunState {
   const verifies = state.verifies.filter((verify) => verify.commandId !== event.commandId);
   const { pending, interruption, status } = state;
   if (pending?.commandId !== event.commandId) return { ...state, verifies };
   const rest = { ...without(state, 'pending'), verifies };
+  const order = openOrder(state);
   const isLost =
     status === 'interrupted' && interruption?.cause === 'lease-lapsed' && event.outcome === 'withdrawn';
-  return isLost && pending.mode !== 'verify'
-    ? { ...rest, interruption: { ...interruption, order: pending } }
-    : rest;
+  return isLost && order !== undefined ? { ...rest, interruption: { ...interruption, order } } : rest;
 }

@@ -1,44 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { refOf, TestLineage, testHash } from '../../testing/random-journal';
+import { refOf, TestLineage } from '../../testing/random-journal';
+import { testCall } from '../../testing/test-call';
 import { epochMs, type Seq, seq, stepKey } from '../events/ids';
-import type { AttemptFailure, NewEvent } from '../events/run-event';
+import type { NewEvent } from '../events/run-event';
 import { assertDefined } from '../shared/assert';
 import { doubtsOf, isResultUnknown, mayHaveHappenedTwice } from './ledger';
 import type { EffectRecord } from './records';
 import { phaseOf } from './run-status';
 
-const key = stepKey('work#1/pay#1');
+const { key, send, fails, row } = testCall('pay');
 type Kind = 'external' | 'idempotent';
 
-const send = (lineage: TestLineage, attempt: number, effect: Kind): NewEvent => ({
-  kind: 'step.started',
-  stepKey: key,
-  name: 'pay',
-  step: 'tool',
-  effect,
-  attempt,
-  inputDigest: testHash('a'),
-  input: refOf('a'),
-  intent: {
-    idempotencyKey: 'k',
-    generation: 1,
-    argsDigest: testHash('a'),
-    sendBy: epochMs(lineage.now + 500),
-    timeoutMs: 200,
-    settlesWithinMs: 200,
-    keyValidForMs: 86_400_000,
-    guarded: true,
-    verifiable: true,
-  },
-});
-const fails = (failure: AttemptFailure, attempt = 1): NewEvent => ({
-  kind: 'step.failed',
-  stepKey: key,
-  attempt,
-  failure,
-  error: { type: 'E', message: failure },
-  final: false,
-});
 const completes = (recorded: boolean, attempt = 1): NewEvent => ({
   kind: 'step.completed',
   stepKey: key,
@@ -47,11 +19,7 @@ const completes = (recorded: boolean, attempt = 1): NewEvent => ({
   receipt: 're_1',
   ...(recorded ? { result: refOf('paid') } : { problem: '$.a: a Socket' }),
 });
-const rowOf = (lineage: TestLineage): EffectRecord =>
-  assertDefined(
-    lineage.ledger().find((one) => one.stepKey === key),
-    'the occurrence has a row',
-  );
+const rowOf = (lineage: TestLineage): EffectRecord => assertDefined(row(lineage), 'the occurrence has a row');
 const word = (
   at: Seq,
   outcome: 'happened' | 'did-not-happen' | 'unknown',

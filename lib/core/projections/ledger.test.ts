@@ -1,52 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { refOf, TestLineage, testHash } from '../../testing/random-journal';
-import { commandId, epoch, epochMs, type RunId, runId, seq, stepKey } from '../events/ids';
-import type { AttemptFailure, Intent, NewEvent, RunEvent } from '../events/run-event';
+import { refOf, TestLineage } from '../../testing/random-journal';
+import { testCall, testIntent } from '../../testing/test-call';
+import { commandId, epoch, epochMs, type RunId, runId, seq } from '../events/ids';
+import type { Intent, NewEvent, RunEvent } from '../events/run-event';
 import { assertDefined } from '../shared/assert';
 import { askAgainAt, doubtsOf, isInDoubt, keyIsValid, ledgerChanges, ledgerOf } from './ledger';
 import type { EffectRecord } from './records';
 import { emptyState } from './run-state';
 
-const key = stepKey('work#1/pay#1');
-const row = (lineage: TestLineage): EffectRecord | undefined =>
-  lineage.ledger().find((one) => one.stepKey === key);
-
-function intent(lineage: TestLineage): Intent {
-  return {
-    idempotencyKey: 'k',
-    generation: 1,
-    argsDigest: testHash('a'),
-    sendBy: epochMs(lineage.now + 500),
-    timeoutMs: 200,
-    settlesWithinMs: 300,
-    keyValidForMs: 60_000,
-    guarded: true,
-    verifiable: true,
-  };
-}
-const send = (
-  lineage: TestLineage,
-  attempt = 1,
-  effect: 'external' | 'idempotent' = 'external',
-): NewEvent => ({
-  kind: 'step.started',
-  stepKey: key,
-  name: 'pay',
-  step: 'tool',
-  effect,
-  attempt,
-  inputDigest: testHash('a'),
-  input: refOf('a'),
-  intent: intent(lineage),
-});
-const fails = (failure: AttemptFailure, attempt = 1, final = false): NewEvent => ({
-  kind: 'step.failed',
-  stepKey: key,
-  attempt,
-  failure,
-  error: { type: 'E', message: failure },
-  final,
-});
+const call = testCall('pay');
+const { key, fails, row } = call;
+const intent = (lineage: TestLineage): Intent =>
+  testIntent(lineage, { settlesWithinMs: 300, keyValidForMs: 60_000 });
+const send = (lineage: TestLineage, attempt = 1, effect: 'external' | 'idempotent' = 'external'): NewEvent =>
+  call.send(lineage, attempt, effect, intent(lineage));
 const completes = (attempt = 1): NewEvent => ({
   kind: 'step.completed',
   stepKey: key,

@@ -1,7 +1,7 @@
 import { type EpochMs, epochMs, type RunId, type Seq, type StepKey } from '../events/ids';
-import type { Decision, EventOf, NewEvent, RunEvent } from '../events/run-event';
+import type { Decision, EventOf, NewEvent, RunEvent, WaitingOn } from '../events/run-event';
 import type { EffectRecord, EffectStatus, Evidence, IntentPlace, OpenStep, RunState } from './records';
-import { own as ownEntry, without } from './state-change';
+import { own, without } from './state-change';
 
 /*
  * The effect ledger of a lineage (DESIGN §5). It is folded over every event of every run, those that a rewind left
@@ -55,9 +55,7 @@ export function ledgerChanges(
     case 'step.failed':
       return attemptFailed(ledger, event);
     case 'run.waiting':
-      return event.on.flatMap(({ stepKey, for: what }) =>
-        what === 'in-doubt' ? notRepeated(ledger, event, stepKey, before.open) : none,
-      );
+      return doubtsAwaited(event).flatMap((key) => notRepeated(ledger, event, key, before.open));
     case 'run.cancelled':
       return [...ledger.keys()].flatMap((key) => doubted(ledger, event, key));
     case 'run.interrupted':
@@ -86,6 +84,10 @@ export function ledgerChanges(
 
 const none: readonly EffectRecord[] = [];
 
+/** Steps for which the run waits until somebody says what became of their call. */
+export const doubtsAwaited = ({ on }: { readonly on: readonly WaitingOn[] }): readonly StepKey[] =>
+  on.flatMap(({ stepKey, for: what }) => (what === 'in-doubt' ? [stepKey] : []));
+
 function intended(ledger: Ledger, root: RunId, event: EventOf<'step.started'>): readonly EffectRecord[] {
   const { intent, effect } = event;
   if (intent === undefined || (effect !== 'idempotent' && effect !== 'external')) return none;
@@ -94,6 +96,7 @@ function intended(ledger: Ledger, root: RunId, event: EventOf<'step.started'>): 
   const old = elsewhere ? row.beside?.find((one) => one.runId === event.runId) : row;
   // No journal takes back what is settled: one that was uploaded may claim anything.
   if (old?.status === 'confirmed' || old?.status === 'compensated') return none;
+  const earlier = old === undefined ? [] : sentBy(old);
   const intends: EffectRecord = {
     root,
     stepKey: event.stepKey,
@@ -115,7 +118,7 @@ function intended(ledger: Ledger, root: RunId, event: EventOf<'step.started'>): 
     // An earlier attempt that nobody settled may still have happened, whatever becomes of this one.
     doubtBefore: old !== undefined && (old.doubtBefore || isUnsettled(old)),
     ...(old?.evidence && { evidence: old.evidence }),
-    ...(old && earlierWith(old, old.executions > 0 ? [placeOf(old)] : [])),
+    ...(earlier.length > 0 && { earlier }),
     ...(old?.beside && { beside: old.beside }),
   };
   return [elsewhere ? withBeside(row, intends) : intends];
@@ -125,13 +128,16 @@ const neverLeft = ({ status, executions }: EffectRecord): boolean => status === 
 
 const placeOf = ({ runId, intentSeq }: EffectRecord): IntentPlace => ({ runId, intentSeq });
 
-const earlierWith = (
-  { earlier = [] }: EffectRecord,
-  more: readonly IntentPlace[],
-): Pick<EffectRecord, 'earlier'> => {
-  const all = [...earlier, ...more];
-  return all.length === 0 ? {} : { earlier: all };
-};
+/** The call's intents that may have left, its newest last. */
+const sentBy = (call: EffectRecord): readonly IntentPlace[] => [
+  ...(call.earlier ?? []),
+  ...(call.executions > 0 ? [placeOf(call)] : []),
+];
+
+const isOfOther =
+  (place: IntentPlace) =>
+  (one: IntentPlace): boolean =>
+    one.runId !== place.runId || one.intentSeq !== place.intentSeq;
 
 /** A call that is in the ledger, and the row that it is or stands beside. */
 interface Call {
@@ -163,8 +169,7 @@ const besides = (calls: readonly EffectRecord[]): Pick<EffectRecord, 'beside'> =
 
 /** The row of an occurrence of which another call is known not to have happened. */
 function joined(row: EffectRecord, gone: EffectRecord): EffectRecord {
-  const left = gone.executions > 0 ? [placeOf(gone)] : [];
-  const earlier = [...(gone.earlier ?? []), ...left, ...(row.earlier ?? [])];
+  const earlier = [...sentBy(gone), ...(row.earlier ?? [])];
   const evidence = [...(gone.evidence ?? []), ...(row.evidence ?? [])];
   return {
     ...row,
@@ -177,8 +182,8 @@ function joined(row: EffectRecord, gone: EffectRecord): EffectRecord {
   };
 }
 
-/** This run's newest intent under the key. */
-function own(ledger: Ledger, runId: RunId, key: StepKey): Call | undefined {
+/** The run's newest call under the key. */
+export function newestOf(ledger: Ledger, runId: RunId, key: StepKey): Call | undefined {
   return callsOf(ledger, key)
     .filter(({ call }) => call.runId === runId)
     .reduce<Call | undefined>(
@@ -188,7 +193,7 @@ function own(ledger: Ledger, runId: RunId, key: StepKey): Call | undefined {
 }
 
 function completed(ledger: Ledger, event: EventOf<'step.completed'>): readonly EffectRecord[] {
-  const mine = own(ledger, event.runId, event.stepKey);
+  const mine = newestOf(ledger, event.runId, event.stepKey);
   if (mine === undefined || mine.call.status === 'confirmed' || mine.call.status === 'compensated')
     return none;
   return [changed(mine, confirmed(mine.call, event, 'outcome', event.seq))];
@@ -217,7 +222,7 @@ function settledRow(row: EffectRecord): EffectRecord {
 }
 
 function attemptFailed(ledger: Ledger, event: EventOf<'step.failed'>): readonly EffectRecord[] {
-  const mine = own(ledger, event.runId, event.stepKey);
+  const mine = newestOf(ledger, event.runId, event.stepKey);
   if (mine === undefined || !isUnsettled(mine.call)) return none;
   const { call } = mine;
   const definite = event.failure === 'rejected' || event.failure === 'not-sent';
@@ -235,7 +240,7 @@ function attemptFailed(ledger: Ledger, event: EventOf<'step.failed'>): readonly 
 
 /** This run's open call under the key, an idempotent one as well, is nobody's to repeat any more. */
 function doubted(ledger: Ledger, { runId }: RunEvent, key: StepKey): readonly EffectRecord[] {
-  const mine = own(ledger, runId, key);
+  const mine = newestOf(ledger, runId, key);
   if (mine?.call.status !== 'intended') return none;
   return [changed(mine, { ...mine.call, status: 'in-doubt', doubtBy: 'worker' })];
 }
@@ -250,7 +255,7 @@ function notRepeated(
   key: StepKey,
   open: Readonly<Record<string, OpenStep>>,
 ): readonly EffectRecord[] {
-  const isItsOwn = ownEntry(open, key)?.attemptSeq === own(ledger, event.runId, key)?.call.intentSeq;
+  const isItsOwn = own(open, key)?.attemptSeq === newestOf(ledger, event.runId, key)?.call.intentSeq;
   return isItsOwn ? none : doubted(ledger, event, key);
 }
 
@@ -268,7 +273,7 @@ function left(
   const rows: EffectRecord[] = [];
   for (const step of Object.values(steps)) {
     if (step.intent === undefined || step.effect !== 'external') continue;
-    const mine = own(ledger, runId, step.stepKey);
+    const mine = newestOf(ledger, runId, step.stepKey);
     if (mine === undefined) continue;
     const { call } = mine;
     if (call.status !== change.from || call.intentSeq !== step.attemptSeq) continue;
@@ -312,18 +317,10 @@ function verified(ledger: Ledger, event: EventOf<'effect.verified'>): readonly E
   const found = asked(calls, event.runId, event.intentSeq);
   if (found === undefined) return event.outcome === 'happened' ? happenedEarlier(calls, event) : none;
   const { call } = found;
-  if (call.status === 'compensated' || (call.status === 'confirmed' && !isResultUnknown(call))) return none;
+  if (isAnswered(call)) return none;
   switch (event.outcome) {
     case 'happened':
-      // What the call answered is what its code will be given: without it, it is for a person to say.
-      return [
-        changed(
-          found,
-          event.result !== undefined
-            ? confirmed(call, event, event.source, event.seq)
-            : withEvidence(call.status === 'failed' ? doubtfulAgain(call) : call, event),
-        ),
-      ];
+      return [changed(found, happened(call, event))];
     case 'did-not-happen':
       // A late worker's refusal settles its own attempt only.
       return call.status === 'confirmed' || (event.source === 'late-worker' && call.doubtBefore)
@@ -346,21 +343,26 @@ function happenedEarlier(calls: readonly Call[], event: EventOf<'effect.verified
     const told = withEvidence(call, event);
     return [changed(found, told.status === 'failed' ? unhappened(told) : told)];
   }
-  if (call.status === 'compensated' || (call.status === 'confirmed' && !isResultUnknown(call))) return none;
-  return [
-    changed(
-      found,
-      event.result !== undefined
-        ? confirmed(sentAt(call, event), event, event.source, event.seq)
-        : withEvidence(call.status === 'failed' ? doubtfulAgain(call) : call, event),
-    ),
-  ];
+  return isAnswered(call) ? none : [changed(found, happened(call, event, sentAt(call, event)))];
 }
 
+/** What became of the call is known, and nobody has anything to add. */
+const isAnswered = (call: EffectRecord): boolean =>
+  call.status === 'compensated' || (call.status === 'confirmed' && !isResultUnknown(call));
+
+/**
+ * The call once something says that it happened; `sent`: as that of the intent which is meant. What it answered is what its
+ * code will be given: without it, it is for a person to say.
+ */
+const happened = (call: EffectRecord, event: EventOf<'effect.verified'>, sent = call): EffectRecord =>
+  event.result !== undefined
+    ? confirmed(sent, event, event.source, event.seq)
+    : withEvidence(call.status === 'failed' ? doubtfulAgain(call) : call, event);
+
 /** The row as that of one of its earlier intents. */
-function sentAt(row: EffectRecord, { runId, intentSeq }: IntentPlace): EffectRecord {
-  const earlier = (row.earlier ?? []).filter((one) => one.runId !== runId || one.intentSeq !== intentSeq);
-  return { ...row, runId, intentSeq, earlier: row.executions > 0 ? [...earlier, placeOf(row)] : earlier };
+function sentAt(row: EffectRecord, place: IntentPlace): EffectRecord {
+  const { runId, intentSeq } = place;
+  return { ...row, runId, intentSeq, earlier: sentBy(row).filter(isOfOther(place)) };
 }
 
 /** It was thought not to have happened. An idempotent one may be repeated under its key, and answers then. */
@@ -379,7 +381,7 @@ function withEvidence(row: EffectRecord, event: EventOf<'effect.verified'>): Eff
     ...(receipt !== undefined && { receipt }),
     ...(result && { result }),
   };
-  const others = (row.evidence ?? []).filter((one) => one.runId !== runId || one.intentSeq !== intentSeq);
+  const others = (row.evidence ?? []).filter(isOfOther(event));
   return { ...row, evidence: [...others, told] };
 }
 
@@ -398,11 +400,6 @@ const confirmationOf = (call: EffectRecord): Evidence => ({
   ...(call.receipt !== undefined && { receipt: call.receipt }),
   ...(call.result && { result: call.result }),
 });
-
-const isOfOther =
-  (effect: EffectRecord) =>
-  (one: IntentPlace): boolean =>
-    one.runId !== effect.runId || one.intentSeq !== effect.intentSeq;
 
 /**
  * Something says that another intent than this one happened, and this one may have happened as well: an alarm. Attempts at
@@ -443,8 +440,7 @@ function unhappened(row: EffectRecord): EffectRecord {
   };
   const calls = row.beside ?? [];
   const next = calls.find(({ status }) => status === 'confirmed') ?? calls[0];
-  if (next !== undefined)
-    return joined({ ...next, ...besides(calls.filter((one) => one !== next)) }, without(gone, 'beside'));
+  if (next !== undefined) return joined({ ...next, ...besides(calls.filter((one) => one !== next)) }, gone);
   const told = (evidence ?? []).filter(({ overruled }) => !overruled);
   const word = told.findLast(({ result }) => result !== undefined) ?? told.at(-1);
   if (word === undefined) return gone;
@@ -548,7 +544,7 @@ export function effectKeysOf(events: readonly NewEvent[]): readonly StepKey[] | 
         if (event.intent) keys.add(event.stepKey);
         break;
       case 'run.waiting':
-        for (const { stepKey, for: what } of event.on) if (what === 'in-doubt') keys.add(stepKey);
+        for (const key of doubtsAwaited(event)) keys.add(key);
         break;
       case 'step.completed':
       case 'step.failed':

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { refOf, TestLineage, testHash } from '../../testing/random-journal';
-import { epochMs, type RunId, runId, type Seq, stepKey } from '../events/ids';
-import type { AttemptFailure, NewEvent, RunEvent } from '../events/run-event';
+import { refOf, TestLineage } from '../../testing/random-journal';
+import { testCall } from '../../testing/test-call';
+import { epochMs, type RunId, runId, type Seq } from '../events/ids';
+import type { NewEvent, RunEvent } from '../events/run-event';
 import { extend } from '../journal/extend';
 import { newRun } from '../journal/new-run';
 import { assertDefined } from '../shared/assert';
@@ -14,40 +15,14 @@ import type { EffectRecord } from './records';
  * person decided there that it did not happen, and a fork sent the same occurrence itself. Then the fork is uploaded here.
  */
 
-const key = stepKey('work#1/pay#1');
+const call = testCall('pay');
+const { key, fails, row } = call;
 const root = runId('run_root');
 const fork = runId('run_fork');
 type Kind = 'external' | 'idempotent';
 
-const send = (lineage: TestLineage, attempt: number, effect: Kind): NewEvent => ({
-  kind: 'step.started',
-  stepKey: key,
-  name: 'pay',
-  step: 'tool',
-  effect,
-  attempt,
-  inputDigest: testHash('a'),
-  input: refOf('a'),
-  intent: {
-    idempotencyKey: 'k',
-    generation: 1,
-    argsDigest: testHash('a'),
-    sendBy: epochMs(lineage.now + 500),
-    timeoutMs: 200,
-    settlesWithinMs: 200,
-    keyValidForMs: effect === 'idempotent' ? 1_000 : 86_400_000,
-    guarded: true,
-    verifiable: true,
-  },
-});
-const fails = (failure: AttemptFailure, attempt: number): NewEvent => ({
-  kind: 'step.failed',
-  stepKey: key,
-  attempt,
-  failure,
-  error: { type: 'E', message: failure },
-  final: false,
-});
+const send = (lineage: TestLineage, attempt: number, effect: Kind): NewEvent =>
+  call.send(lineage, attempt, effect, { keyValidForMs: effect === 'idempotent' ? 1_000 : 86_400_000 });
 const completes = (attempt: number, recorded = true): NewEvent => ({
   kind: 'step.completed',
   stepKey: key,
@@ -78,11 +53,7 @@ const verified = (outcome: 'happened' | 'did-not-happen', intentSeq: Seq, withRe
   receipt: 're_probe',
   ...(withResult && { result: refOf('probed') }),
 });
-const rowOf = (lineage: TestLineage): EffectRecord =>
-  assertDefined(
-    lineage.ledger().find((one) => one.stepKey === key),
-    'the occurrence has a row',
-  );
+const rowOf = (lineage: TestLineage): EffectRecord => assertDefined(row(lineage), 'the occurrence has a row');
 
 /** The run with its call in doubt, held by nobody: the same at both consoles. */
 function inDoubt(effect: Kind, messages = 0): TestLineage {

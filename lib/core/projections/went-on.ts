@@ -1,18 +1,32 @@
 import type { StepKey } from '../events/ids';
-import type { RunEvent } from '../events/run-event';
+import type { EventOf, RunEvent } from '../events/run-event';
 import { scopeOf, within } from '../events/step-key';
-import { own } from './state-change';
+import { omit, own } from './state-change';
 
 /** Without the final failures that the event shows code to have gone on from: the same map where there are none. */
 export function stillUnhandled<Failure>(
   failures: Readonly<Record<string, Failure>>,
   event: RunEvent,
 ): Readonly<Record<string, Failure>> {
-  const keys = Object.keys(failures) as StepKey[];
-  if (!keys.some((key) => wentOn(event, key))) return failures;
-  return Object.fromEntries(
-    keys.filter((key) => !wentOn(event, key)).map((key) => [key, failures[key] as Failure]),
-  );
+  const before = Object.entries(failures);
+  const after = before.filter(([key]) => !wentOn(event, key as StepKey));
+  return after.length === before.length ? failures : Object.fromEntries(after);
+}
+
+/**
+ * The final failures once the event came, as the state's fold has them: for who reads events without folding them. `kept`:
+ * what is kept of one.
+ */
+export function unhandledAfter<Failure>(
+  failures: Readonly<Record<string, Failure>>,
+  event: RunEvent,
+  kept: (failed: EventOf<'step.failed'>) => Failure,
+): Readonly<Record<string, Failure>> {
+  const still = stillUnhandled(failures, event);
+  if (event.kind === 'step.started') return omit(still, event.stepKey);
+  if (event.kind === 'step.failed' && event.final)
+    return { ...omit(still, event.stepKey), [event.stepKey]: kept(event) };
+  return still;
 }
 
 /**
