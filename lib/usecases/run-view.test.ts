@@ -1,8 +1,20 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type EpochMs, epochMs, machineDigest, runId, seq, workerId } from '@/lib/core/events/ids';
+import {
+  type EpochMs,
+  epochMs,
+  machineDigest,
+  type RunId,
+  runId,
+  seq,
+  workerId,
+} from '@/lib/core/events/ids';
+import type { EffectRecord } from '@/lib/core/projections/records';
+import { assertDefined } from '@/lib/core/shared/assert';
 import { ApiClient, claim, TestWorker } from '@/lib/testing/api-client';
 import { memoryStore } from '@/lib/testing/memory-store';
+import { TestLineage } from '@/lib/testing/random-journal';
 import { append, newRunRecord, queued } from '@/lib/testing/store-rows';
+import { testCall } from '@/lib/testing/test-call';
 import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
 import { forgetWorkers } from './forget-workers';
 import type { Store } from './ports';
@@ -64,6 +76,29 @@ it('effects in doubt are counted without the ledger of the lineage', async () =>
   const { items } = (await api.get('/api/v1/runs')).body;
   expect(items).toMatchObject([{ effectsInDoubt: 1, status: 'interrupted' }]);
   expect((await api.get(worker.path)).body).toMatchObject({ effectsInDoubt: 1, next: { action: 'verify' } });
+});
+
+it('a late word about a call whose next generation is confirmed is an alarm on its run, whichever runs are looked at', async () => {
+  const [first, fork] = [runId('first'), runId('fork')];
+  await append(store, first, { bodies: [queued] });
+  const parent = { runId: first, seq: seq(1), mode: 'fork' } as const;
+  await append(store, fork, { bodies: [queued], run: { ...newRunRecord(fork), root: first, parent } });
+  const lineage = new TestLineage(first);
+  const { send, row } = testCall('create_refund');
+  lineage.worker([send(lineage, 1, 'external')]);
+  const sent = assertDefined(row(lineage), 'the call has a row');
+  const late = { runId: first, intentSeq: sent.intentSeq, seq: seq(9), source: 'late-worker' } as const;
+  const rows: readonly EffectRecord[] = [
+    { ...sent, status: 'in-doubt', evidence: [late] },
+    { ...sent, runId: fork, generation: 2, status: 'confirmed', confirmedBy: 'outcome' },
+  ];
+  Object.assign(store, {
+    watchedEffects: async (of: readonly RunId[]) => rows.filter((one) => of.includes(one.runId)),
+    effects: async () => rows,
+  } satisfies Partial<Store>);
+  expect((await api.get('/api/v1/runs/first')).body.badges).toContain('perhaps-twice');
+  const { items } = (await api.get('/api/v1/runs')).body;
+  for (const { badges } of items) expect(badges).toContain('perhaps-twice');
 });
 
 it('who is live is asked of those seen lately alone, and the list of workers still has the others', async () => {

@@ -8,7 +8,7 @@ import {
   nextAction,
 } from '@/lib/core/planner/actions';
 import { type Unclaimed, unclaimed } from '@/lib/core/planner/unclaimed';
-import { doubtsOf, isUnsettled, ledgerOf, mayHaveHappenedTwice } from '@/lib/core/projections/ledger';
+import { doubtsOf, evidenceOf, ledgerOf, mayHaveHappenedTwice } from '@/lib/core/projections/ledger';
 import type {
   EffectRecord,
   Phase,
@@ -75,7 +75,7 @@ async function alarms(
   deps: Pick<UsecaseDeps, 'store'>,
   watched: readonly EffectRecord[],
 ): Promise<readonly EffectRecord[]> {
-  const suspects = watched.filter((effect) => !isUnsettled(effect) || effect.generation > 1);
+  const suspects = watched.filter((effect) => effect.generation > 1 || evidenceOf(effect).length > 0);
   const roots = new Set(suspects.map(({ root }) => root));
   const ledgers = new Map(
     await Promise.all(
