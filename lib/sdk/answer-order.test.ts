@@ -149,7 +149,7 @@ async function toldOf(lab: Lab) {
 }
 
 test(
-  'S04 random agents have the same step keys, idempotency keys and results in whatever order the answers come in',
+  'random agents have the same step keys, idempotency keys and results in whatever order the answers come in',
   async () => {
     let orders = 0;
     const seen = new Set<string>();

@@ -86,12 +86,13 @@ describe('in a run', () => {
         answer: (n) => (n <= 3 ? never() : Promise.reject(error())),
       });
       let caught = 0;
-      const agent = {
-        ...oneState({ api: call }, async (ctx) => {
+      const agent = oneState(
+        { api: call },
+        async (ctx) => {
           for (let i = 0; i < 4; i++) await ctx.tool('api', i).catch(() => caught++);
-        }),
-        autoVerify: true,
-      };
+        },
+        { autoVerify: true },
+      );
       await begin(agent);
       await stage.lab.until('r', () => stage.outside.length > 3);
       await stage.lab.pass(500);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { end, stages } from '@/lib/testing/sdk-stage';
+import { oneState, stages } from '@/lib/testing/sdk-stage';
 import type { AgentOptions, Context } from './api';
-import { defineAgent } from './define-agent';
 import { tool } from './tool';
 
 const stage = stages();
@@ -11,30 +10,12 @@ async function saved(
   checkpoints: NonNullable<AgentOptions['checkpoints']>,
   work: (ctx: Context) => Promise<unknown>,
 ): Promise<readonly string[]> {
-  const agent = defineAgent({
-    name: 'a',
-    initial: 'work',
-    states: {
-      work: {
-        to: ['close'],
-        tools: ['wait', 'fail', 'pay'],
-        run: async (ctx) => {
-          await work(ctx);
-          return 'close';
-        },
-      },
-      close: end,
-    },
-    tools: {
-      wait: tool({ effect: 'read', run: (ms: number) => stage.lab.clock.delay(ms) }),
-      fail: tool({ effect: 'read', retries: 0, run: () => Promise.reject(new Error('no')) }),
-      pay: tool({ effect: 'external', keyed: true, run: () => Promise.resolve(null) }),
-    },
-    checkpoints,
-  });
-  const worker = await stage.lab.worker([agent]);
-  stage.workers.push(worker);
-  void worker.start('a', { runId: 'r' });
+  const tools = {
+    wait: tool({ effect: 'read', run: (ms: number) => stage.lab.clock.delay(ms) }),
+    fail: tool({ effect: 'read', retries: 0, run: () => Promise.reject(new Error('no')) }),
+    pay: tool({ effect: 'external', keyed: true, run: () => Promise.resolve(null) }),
+  };
+  await stage.begin(oneState(tools, work, { checkpoints }));
   await stage.lab.until('r', (status) => status === 'completed');
   return (await stage.lab.events('r')).flatMap((event): readonly string[] => {
     if (event.kind === 'checkpoint.saved') return [event.trigger];

@@ -6,7 +6,7 @@ import type { Hub } from './hub';
 import type { LedgerEntry } from './journal-port';
 import type { LineageLedger } from './lineage-ledger';
 import type { EffectOperation } from './operation';
-import { type ProbeAnswer, probe } from './probe';
+import { type ProbeAnswer, probe, verifiedBy } from './probe';
 import { read, type Stored } from './values';
 
 /** How often the ledger is read again while another run of the lineage has the effect in flight. */
@@ -24,7 +24,7 @@ export interface DoubtsDeps {
   readonly toolOf: (op: EffectOperation) => Tool;
   readonly keyOf: (op: EffectOperation) => string;
   readonly textOf: (ref: PayloadRef) => Promise<Stored>;
-  /** Does what the ledger says now. */
+  /** Does what the ledger says now, unless the call is answered or the run is stopped. */
   readonly goOn: (op: EffectOperation) => void;
 }
 
@@ -70,15 +70,12 @@ export class EffectDoubts {
   /** Reads the ledger again, once it has what was recorded here, and does what it says then. */
   lookAgain(op: EffectOperation, ms = LOOK_AGAIN_MS): void {
     const { hub, ledger } = this.deps;
-    const goOn = () => {
-      if (!hub.isStopped() && !op.arrived) this.deps.goOn(op);
-    };
     hub.later(op, ms, () =>
       hub.background(
         hub
           .durable()
           .then(() => ledger.refresh())
-          .then(() => hub.guard(goOn)),
+          .then(() => hub.guard(() => this.deps.goOn(op))),
       ),
     );
   }
@@ -160,17 +157,7 @@ export class EffectDoubts {
 
   private pushVerified(op: EffectOperation, intentSeq: Seq, answer: ProbeAnswer, commandId: VerifyId): void {
     this.deps.hub.push({
-      event: {
-        kind: 'effect.verified',
-        stepKey: op.key,
-        intentSeq,
-        outcome: answer.outcome,
-        source: 'probe',
-        ...(answer.result === undefined ? {} : { result: answer.result.ref }),
-        ...(answer.receipt === undefined ? {} : { receipt: answer.receipt }),
-        ...(answer.note === undefined ? {} : { note: answer.note }),
-        ...(commandId === undefined ? {} : { commandId }),
-      },
+      event: verifiedBy(answer, op.key, intentSeq, commandId),
       ...(answer.result === undefined ? {} : { payloads: [answer.result] }),
     });
   }

@@ -40,7 +40,7 @@ export class Effects {
     const keyOf = (op: EffectOperation) => this.keyOf(op);
     this.ledger = new LineageLedger(hub, deps.readLedger);
     const ledger = this.ledger;
-    const goOn = (op: EffectOperation) => this.act(op, this.standing(op));
+    const goOn = (op: EffectOperation) => this.begin(op);
     this.doubts = new EffectDoubts({ hub, ledger, autoVerify, toolOf, keyOf, textOf, goOn });
     this.attempts = new EffectAttempts({
       hub,
@@ -56,7 +56,7 @@ export class Effects {
     return this.ledger.refresh();
   }
 
-  /** A call without a record: the lineage's ledger is asked before anything else. */
+  /** A call that has no outcome: the lineage's ledger is asked before anything else. */
   begin(op: EffectOperation): void {
     if (this.deps.hub.isStopped() || op.arrived) return;
     this.act(op, this.standing(op));

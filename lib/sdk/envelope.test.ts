@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { LabWorkerOptions } from '@/lib/testing/sdk-lab';
-import { end, eventsOf, stages } from '@/lib/testing/sdk-stage';
+import { eventsOf, oneState, stages } from '@/lib/testing/sdk-stage';
 import type { Agent, AgentOptions, Context, Llm } from './api';
-import { defineAgent } from './define-agent';
 import { Unavailable } from './errors';
 import type { PlanToCheck } from './journal-port';
 
 const stage = stages();
-const { seen, names } = stage;
+const { seen, begin, names } = stage;
 
 /** Costs 40 millionths of a dollar at each reply. */
 const chat: Llm = {
@@ -23,22 +22,8 @@ const chat: Llm = {
 
 /** Its first call never answers the first time that it is made; `work` follows. */
 const agentOf = (limits: AgentOptions['limits'], work: (ctx: Context) => Promise<unknown>): Agent =>
-  defineAgent({
-    name: 'a',
-    initial: 'work',
-    states: {
-      work: {
-        to: ['close'],
-        tools: ['first', 'look', 'look', 'pay'],
-        run: async (ctx) => {
-          await ctx.tool('first');
-          await work(ctx);
-          return 'close';
-        },
-      },
-      close: end,
-    },
-    tools: {
+  oneState(
+    {
       first: seen('first', {
         effect: 'read',
         answer: (n) => (n === 1 ? new Promise(() => undefined) : Promise.resolve('it answers')),
@@ -49,14 +34,16 @@ const agentOf = (limits: AgentOptions['limits'], work: (ctx: Context) => Promise
       }),
       pay: seen('pay', { effect: 'external', keyed: true }),
     },
-    llms: { chat },
-    ...(limits === undefined ? {} : { limits }),
-  });
+    async (ctx) => {
+      await ctx.tool('first');
+      await work(ctx);
+    },
+    { llms: { chat }, ...(limits === undefined ? {} : { limits }) },
+  );
 
 /** Run `r` broke off in its first call, and its worker is one of these options now. */
 async function brokenOff(agent: Agent, options: LabWorkerOptions = {}): Promise<void> {
-  const first = await stage.lab.worker([agent]);
-  void first.start('a', { runId: 'r' });
+  const first = await begin(agent);
   await stage.lab.until('r', () => names().includes('first'));
   first.kill();
   await stage.lab.until('r', (status) => status === 'interrupted');
@@ -159,28 +146,16 @@ describe('the limits of an order', () => {
 
   test('are of orders: a run that nobody ordered, and one that goes on after an answer, has none', async () => {
     const look = seen('look', { effect: 'read' });
-    const agent = defineAgent({
-      name: 'a',
-      initial: 'work',
-      states: {
-        work: {
-          to: ['close'],
-          tools: ['look'],
-          run: async (ctx) => {
-            for (let n = 0; n < 2; n++) await ctx.tool('look', n);
-            await ctx.ask('go', { prompt: 'go?' });
-            for (let n = 0; n < 2; n++) await ctx.tool('look', n);
-            return 'close';
-          },
-        },
-        close: end,
+    const agent = oneState(
+      { look },
+      async (ctx) => {
+        for (let n = 0; n < 2; n++) await ctx.tool('look', n);
+        await ctx.ask('go', { prompt: 'go?' });
+        for (let n = 0; n < 2; n++) await ctx.tool('look', n);
       },
-      tools: { look },
-      limits: { steps: 1 },
-    });
-    const worker = await stage.lab.worker([agent]);
-    stage.workers.push(worker);
-    void worker.start('a', { runId: 'r' });
+      { limits: { steps: 1 } },
+    );
+    await begin(agent);
     await stage.lab.until('r', (status, _events, held) => status === 'waiting' && !held);
     await stage.answer('yes');
     await stage.lab.until('r', (status) => status === 'completed');

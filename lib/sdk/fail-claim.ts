@@ -1,6 +1,6 @@
 import type { CommandId } from '../core/events/ids';
 import type { NewEvent } from '../core/events/run-event';
-import type { Claim, JournalPort } from './journal-port';
+import { type Claim, type JournalPort, problemText } from './journal-port';
 import { recordedError } from './operation';
 
 /**
@@ -26,10 +26,7 @@ export async function failClaim(
   if (events.length > 0) {
     const batch = { epoch, batch: afterBatch + 1, seenSeq: headSeq, events, payloads: [] };
     const reply = await port.append(runId, batch);
-    if (!reply.ok) {
-      const why = reply.problem.kind === 'refused' ? reply.problem.detail : reply.problem.kind;
-      warn(`${runId}: its end was not recorded: ${why}`);
-    }
+    if (!reply.ok) warn(`${runId}: its end was not recorded: ${problemText(reply.problem)}`);
   }
   await port.release(claim, 'done');
 }

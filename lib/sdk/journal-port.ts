@@ -82,6 +82,10 @@ export type AppendProblem =
   | { readonly kind: 'unknown-payloads' }
   | { readonly kind: 'refused'; readonly detail: string };
 
+/** Why a batch was not taken, as far as the journal says. */
+export const problemText = (problem: AppendProblem): string =>
+  problem.kind === 'refused' ? problem.detail : problem.kind;
+
 /** `others`: what the console appended after `seenSeq`. */
 export type AppendReply =
   | { readonly ok: true; readonly firstSeq: Seq; readonly headSeq: Seq; readonly others: readonly RunEvent[] }

@@ -33,12 +33,13 @@ function payment(options: Partial<ToolOptions<unknown, unknown>> = {}) {
     verify: async () => ({ outcome: probes++ === 0 ? ('did-not-happen' as const) : ('unknown' as const) }),
     ...options,
   });
-  const agent = {
-    ...oneState({ pay }, async (ctx) => {
+  const agent = oneState(
+    { pay },
+    async (ctx) => {
       got.push(await ctx.tool('pay', {}));
-    }),
-    autoVerify: true,
-  };
+    },
+    { autoVerify: true },
+  );
   const answer = (n: number, how: Answer) => {
     const call = calls[n - 1];
     if (how === 'happened') call?.resolve({ id: `re_${n}` });

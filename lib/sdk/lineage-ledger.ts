@@ -1,3 +1,4 @@
+import type { StepKey } from '../core/events/ids';
 import type { Hub } from './hub';
 import type { LedgerEntry } from './journal-port';
 import type { Operation } from './operation';
@@ -6,7 +7,8 @@ import type { Operation } from './operation';
 export class LineageLedger {
   private readonly hub: Pick<Hub, 'told'>;
   private readonly read: () => Promise<readonly LedgerEntry[]>;
-  private entries: readonly LedgerEntry[] = [];
+  /** By call, generations ascending. */
+  private rows: ReadonlyMap<StepKey, readonly LedgerEntry[]> = new Map();
 
   constructor(hub: Pick<Hub, 'told'>, read: () => Promise<readonly LedgerEntry[]>) {
     this.hub = hub;
@@ -18,14 +20,23 @@ export class LineageLedger {
     let before: number;
     do {
       before = await this.hub.told();
-      this.entries = await this.read();
+      this.rows = byCall(await this.read());
     } while ((await this.hub.told()) !== before);
   }
 
   /** Rows of a call, generations ascending. */
   rowsOf(op: Pick<Operation, 'key'>): readonly LedgerEntry[] {
-    return this.entries
-      .filter((entry) => entry.stepKey === op.key)
-      .sort((a, b) => a.generation - b.generation);
+    return this.rows.get(op.key) ?? [];
   }
+}
+
+function byCall(entries: readonly LedgerEntry[]): ReadonlyMap<StepKey, readonly LedgerEntry[]> {
+  const rows = new Map<StepKey, LedgerEntry[]>();
+  for (const entry of entries) {
+    const known = rows.get(entry.stepKey);
+    if (known === undefined) rows.set(entry.stepKey, [entry]);
+    else known.push(entry);
+  }
+  for (const of of rows.values()) of.sort((a, b) => a.generation - b.generation);
+  return rows;
 }

@@ -35,10 +35,13 @@ describe.each(ways)('settled by %s', (way) => {
     'it goes on with other arguments after a rewind (autoVerify: %s)',
     async (autoVerify) => {
       const look = stage.seen('look', { effect: 'read' });
-      const code = oneState({ look, put: put() }, async (ctx) => {
-        await ctx.tool('put', await ctx.tool('look', 1));
-      });
-      const agent = { ...code, autoVerify };
+      const agent = oneState(
+        { look, put: put() },
+        async (ctx) => {
+          await ctx.tool('put', await ctx.tool('look', 1));
+        },
+        { autoVerify },
+      );
       const { lab } = stage;
       const first = await stage.begin(agent);
       await lab.until('r', () => stage.names().includes('put'));

@@ -1,3 +1,5 @@
+import type { Seq, StepKey } from '../core/events/ids';
+import type { EventOf, NewEvent } from '../core/events/run-event';
 import type { SecretSource, Tool, ToolCall } from './api';
 import type { Clock } from './clock';
 import { recordedError } from './operation';
@@ -25,6 +27,24 @@ export interface ProbeCall {
   readonly clock: Clock;
   readonly secrets: SecretSource;
 }
+
+/** A probe's answer as an event; `commandId`: the order of the person who asked. */
+export const verifiedBy = (
+  { outcome, result, receipt, note }: ProbeAnswer,
+  stepKey: StepKey,
+  intentSeq: Seq,
+  commandId: EventOf<'effect.verified'>['commandId'],
+): NewEvent => ({
+  kind: 'effect.verified',
+  stepKey,
+  intentSeq,
+  outcome,
+  source: 'probe',
+  ...(result === undefined ? {} : { result: result.ref }),
+  ...(receipt === undefined ? {} : { receipt }),
+  ...(note === undefined ? {} : { note }),
+  ...(commandId === undefined ? {} : { commandId }),
+});
 
 /** Asks a tool's `verify`. Its own failure is an unknown outcome, and so is "not found" asked too early. */
 export async function probe(tool: Tool, args: unknown, call: ProbeCall): Promise<ProbeAnswer> {

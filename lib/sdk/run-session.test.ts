@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { sdkLab } from '@/lib/testing/sdk-lab';
+import { end, oneState } from '@/lib/testing/sdk-stage';
 import { defineAgent } from './define-agent';
 import { tool } from './tool';
-
-const end = { to: [], final: true, run: async () => undefined } as const;
 
 describe('a run', () => {
   test('goes from its first state to its end, and everything is in its journal', async () => {
@@ -61,24 +60,13 @@ describe('a run', () => {
   test('gives a computation its input as the record has it, whatever the code did to it since', async () => {
     const lab = sdkLab();
     const counted: number[] = [];
-    const agent = defineAgent({
-      name: 'a',
-      initial: 'work',
-      states: {
-        work: {
-          to: ['end'],
-          run: async (ctx) => {
-            // The first one begins when the run goes live, the second at once.
-            for (const lines of [[1], [1, 2]]) {
-              const count = ctx.compute('count', lines, (given) => given.push(0) - 1);
-              lines.push(9);
-              counted.push(await count, lines.length);
-            }
-            return 'end';
-          },
-        },
-        end,
-      },
+    const agent = oneState({}, async (ctx) => {
+      // The first one begins when the run goes live, the second at once.
+      for (const lines of [[1], [1, 2]]) {
+        const count = ctx.compute('count', lines, (given) => given.push(0) - 1);
+        lines.push(9);
+        counted.push(await count, lines.length);
+      }
     });
     const worker = await lab.worker([agent]);
     const start = worker.start('a', { runId: 'r' });

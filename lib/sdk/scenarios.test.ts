@@ -33,7 +33,7 @@ describe('situations that people meet', () => {
     expect(new Set(stage.outside.filter(({ name }) => name === 'pay').map(({ key }) => key)).size).toBe(3);
   });
 
-  test('S04 keys do not depend on the order in which parallel answers come in', async () => {
+  test('keys do not depend on the order in which parallel answers come in', async () => {
     const keysFor = async (slow: 'a' | 'b') => {
       stage.reset(slow === 'a' ? 21 : 22);
       const look = tool({
@@ -83,13 +83,50 @@ describe('situations that people meet', () => {
         (ctx) => ctx.tool('pay', {}),
       ),
     );
-    await stage.lab.until('r', (status) => status === 'waiting');
+    await stage.lab.until('r', (status, _events, held) => status === 'waiting' && !held);
     expect(names()).toEqual(['pay']);
     const events = await stage.lab.events('r');
     expect(of(events, 'run.waiting')[0]?.on).toEqual([{ stepKey: 'work#1/pay#1', for: 'in-doubt' }]);
     expect(of(events, 'step.failed')).toMatchObject([{ failure: 'timeout', final: false }]);
     const [effect] = await stage.lab.deps.store.effects('r' as never);
     expect(effect?.status).toBe('in-doubt');
+    await expect(stage.lab.order('r', 'resume')).rejects.toThrow(/needs-decision/);
+    await stage.lab.pass(5_000);
+    expect(names()).toEqual(['pay']);
+  });
+
+  test('S05 a tool whose own client repeats its requests does so under one key and until the time-out; no retry after that sends another', async () => {
+    const requests: { readonly key: string | undefined; readonly at: number }[] = [];
+    const charges = new Map<unknown, string>();
+    /** The provider charges once for each key, and every connection breaks before its answer is through. */
+    const post = async (key: string | undefined) => {
+      requests.push({ key, at: stage.lab.clock.now() });
+      charges.set(key ?? requests.length, 'charged');
+      await stage.lab.clock.delay(5);
+      throw new Unavailable('connection reset');
+    };
+    const pay = tool({
+      effect: 'external',
+      keyed: true,
+      timeoutMs: 100,
+      retries: 5,
+      run: async (_args, { idempotencyKey, signal }) => {
+        while (!signal.aborted) {
+          await post(idempotencyKey).catch(() => undefined);
+          await stage.lab.clock.delay(20);
+        }
+        throw signal.reason;
+      },
+    });
+    await begin(oneState({ pay }, (ctx) => ctx.tool('pay', {})));
+    await stage.lab.until('r', (status, _events, held) => status === 'waiting' && !held);
+    await expect(stage.lab.order('r', 'resume')).rejects.toThrow(/needs-decision/);
+    await stage.lab.pass(5_000);
+    const [effect] = await stage.lab.deps.store.effects('r' as never);
+    expect(effect).toMatchObject({ status: 'in-doubt', executions: 1 });
+    expect(requests.length).toBeGreaterThan(1);
+    expect((requests.at(-1)?.at ?? 0) - (requests[0]?.at ?? 0)).toBeLessThan(100);
+    expect([...charges.keys()]).toEqual([effect?.idempotencyKey]);
   });
 
   test('S06 of three branches one dies: on resume only that one runs again, and each attempt ran once', async () => {

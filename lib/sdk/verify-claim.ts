@@ -2,9 +2,9 @@ import type { CommandId, StepKey } from '../core/events/ids';
 import type { NewEvent } from '../core/events/run-event';
 import type { Agent, SecretSource } from './api';
 import type { Clock } from './clock';
-import type { Batch, Claim, JournalPort, LedgerEntry } from './journal-port';
+import { type Batch, type Claim, type JournalPort, type LedgerEntry, problemText } from './journal-port';
 import { keepLease } from './lease';
-import { type ProbeAnswer, probe } from './probe';
+import { type ProbeAnswer, probe, verifiedBy } from './probe';
 import { read, storedText } from './values';
 
 /**
@@ -49,17 +49,7 @@ async function verifyHeld(
       clock,
       secrets,
     });
-    events.push({
-      kind: 'effect.verified',
-      stepKey: entry.stepKey,
-      intentSeq: entry.intentSeq,
-      outcome: answer.outcome,
-      source: 'probe',
-      ...(answer.result === undefined ? {} : { result: answer.result.ref }),
-      ...(answer.receipt === undefined ? {} : { receipt: answer.receipt }),
-      ...(answer.note === undefined ? {} : { note: answer.note }),
-      ...(commandId === undefined ? {} : { commandId }),
-    });
+    events.push(verifiedBy(answer, entry.stepKey, entry.intentSeq, commandId));
   }
   if (commandId !== undefined)
     events.push(
@@ -74,8 +64,7 @@ async function verifyHeld(
     const reply = await append({ events, payloads });
     // Left open it would be taken up again, and the downstream asked again, without an end.
     if (!reply.ok && reply.problem.kind !== 'stale-epoch') {
-      const problem = reply.problem.kind === 'refused' ? reply.problem.detail : reply.problem.kind;
-      throw new Error(`the probe’s answer was not taken: ${problem}`);
+      throw new Error(`the probe’s answer was not taken: ${problemText(reply.problem)}`);
     }
   }
   await port.release(claim, 'done');

@@ -70,7 +70,7 @@ export function must<Value>(result: Result<Value, unknown>): Value {
 }
 
 export function simConsole(clock: SimClock): SimConsole {
-  const store = memoryStore({ now: () => epochMs(clock.now()) });
+  const store = memoryStore({ now: () => epochMs(clock.atConsole()) });
   let count = 0;
   const orders: Ordered[] = [];
   const deps: UsecaseDeps = {

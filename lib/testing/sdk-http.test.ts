@@ -8,14 +8,8 @@ import type { Worker } from '@/lib/sdk/api';
 import { startWorker } from '@/lib/sdk/worker';
 import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
 import { runCommand } from './sdk-commands';
+import { desk } from './sdk-desk-outside';
 
-interface Desk {
-  made: { readonly name: string; readonly key?: string }[];
-  mailFails: boolean;
-}
-const shared = globalThis as unknown as Record<symbol, Desk>;
-shared[Symbol.for('rerail.desk')] ??= { made: [], mailFails: false };
-const desk = shared[Symbol.for('rerail.desk')] as Desk;
 const module = new URL('./sdk-desk.mjs', import.meta.url);
 
 beforeAll(async () => {

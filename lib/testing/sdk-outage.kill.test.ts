@@ -1,21 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startWorker } from '@/lib/sdk/worker';
 import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
+import { ApiClient } from './api-client';
+import { desk, until } from './sdk-desk-outside';
 import { Wire } from './wire';
-
-/** Resolves once it is so; nothing sleeps meanwhile. */
-async function until(done: () => boolean | Promise<boolean>, what: () => string): Promise<void> {
-  for (const from = Date.now(); !(await done()); ) {
-    if (Date.now() - from > 20_000) throw new Error(`never happened: ${what()}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 let console: TestConsole;
 let wire: Wire;
-const shared = globalThis as unknown as Record<symbol, { made: { name: string }[]; mailFails: boolean }>;
-shared[Symbol.for('rerail.desk')] ??= { made: [], mailFails: false };
-const desk = shared[Symbol.for('rerail.desk')] as { made: { name: string }[]; mailFails: boolean };
 
 beforeEach(() => {
   desk.made = [];
@@ -65,6 +56,58 @@ test('while the console cannot be reached the worker waits before the next effec
   expect(desk.made.filter(({ name }) => name === 'create_refund').length).toBe(1);
   expect(warnings.some((warning) => warning.includes('answers again'))).toBe(true);
   await worker.stop();
+}, 60_000);
+
+test('cut off while it holds a run in the middle of a step it sends nothing more until the console is back, and loses nothing', async () => {
+  // The lease outlasts the outage: what holds the next effect back is that nothing can be recorded.
+  const own = await startTestConsole({ leaseMs: 60_000 });
+  const line = new Wire(Number(new URL(own.url).port));
+  const api = new ApiClient(own.url);
+  const points: string[] = [];
+  const warnings: string[] = [];
+  const worker = await startWorker({
+    console: await line.listen(),
+    agents: [new URL('./sdk-desk.mjs', import.meta.url)],
+    handleSignals: false,
+    onWarning: (w) => warnings.push(w),
+    onPoint: (point) => {
+      points.push(point);
+      if (point === 'effect:after-send' && !points.slice(0, -1).includes(point)) line.break();
+    },
+  });
+  const said = () => `${warnings.join('; ')} ${points.join()}`;
+  const runOf = async () => (await api.get('/api/v1/runs/held')).body;
+  const effectsMade = () => desk.made.map(({ name }) => name).filter((name) => /refund|mail/.test(name));
+  await worker.start('desk', { runId: 'held', input: { order: 'o1' } });
+  await until(async () => (await runOf()).status === 'waiting', said);
+  const [{ questionId, questionDigest }] = (await runOf()).questions;
+  await api.command('held', { mode: 'answer', questionId, questionDigest, value: true });
+
+  // The refund was out when the line was cut. Its answer is here, and the code has come to the mail.
+  const intents = () => points.filter((point) => point === 'effect:before-intent').length;
+  await until(() => intents() === 2 && warnings.some((w) => w.includes('cannot be reached')), said);
+  expect((await runOf()).holder).toMatchObject({ workerId: expect.any(String) });
+  expect(effectsMade()).toEqual(['create_refund']);
+  expect(points.filter((point) => point === 'effect:before-send')).toHaveLength(1);
+
+  line.cut = false;
+  await until(async () => (await runOf()).status === 'completed', said);
+  expect(effectsMade()).toEqual(['create_refund', 'send_mail']);
+  const steps = (await api.get('/api/v1/runs/held/steps')).body.items as {
+    readonly name: string;
+    readonly status: string;
+    readonly attempt: number;
+  }[];
+  expect(steps.map(({ name, status, attempt }) => [name, status, attempt])).toEqual(
+    ['find', 'model', 'amount', 'approve', 'create_refund', 'send_mail'].map((name) => [
+      name,
+      'completed',
+      1,
+    ]),
+  );
+  await worker.stop();
+  await line.close();
+  await own.close();
 }, 60_000);
 
 test('a worker that stops meanwhile ends within ten seconds, and the run goes on elsewhere with nothing sent twice', async () => {

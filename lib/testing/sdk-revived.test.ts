@@ -3,14 +3,11 @@ import { endedOrder } from '@/lib/client/order-events';
 import type { EventOf, RunEvent } from '@/lib/core/events/run-event';
 import { startWorker } from '@/lib/sdk/worker';
 import { ApiClient } from './api-client';
+import { desk, until } from './sdk-desk-outside';
 import { startTestConsole, type TestConsole } from './test-console';
 import { Wire } from './wire';
 
 /* A real worker over HTTP, cut off for longer than its lease at the moment when its order goes live, and then back. */
-
-const shared = globalThis as unknown as Record<symbol, { made: { name: string }[]; mailFails: boolean }>;
-shared[Symbol.for('rerail.desk')] ??= { made: [], mailFails: false };
-const desk = shared[Symbol.for('rerail.desk')] as { made: { name: string }[]; mailFails: boolean };
 
 let console: TestConsole;
 let api: ApiClient;
@@ -26,13 +23,6 @@ afterEach(async () => {
   await wire.close();
   await console.close();
 });
-
-async function until(done: () => Promise<boolean>, what: () => string): Promise<void> {
-  for (const from = Date.now(); !(await done()); ) {
-    if (Date.now() - from > 20_000) throw new Error(`never happened: ${what()}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 test('the order is withdrawn with the lapse, taken up again, and done: journal, state, API and console tell one story', async () => {
   const warnings: string[] = [];

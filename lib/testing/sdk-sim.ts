@@ -1,8 +1,13 @@
 import { type Clock, settled } from '@/lib/sdk/clock';
 
+const BEGIN = 1_700_000_000_000;
+
 /** Seeded, virtual time for workers and a console in one process. Nothing waits for real time. */
 export class SimClock implements Clock {
-  private time = 1_700_000_000_000;
+  /** The console's time; timers go by it. */
+  private time = BEGIN;
+  private wallAhead = 0;
+  private monoAhead = 0;
   private timers: { readonly at: number; readonly n: number; readonly fn: () => void }[] = [];
   private count = 0;
   private activity = 0;
@@ -13,11 +18,23 @@ export class SimClock implements Clock {
   }
 
   now(): number {
-    return this.time;
+    return this.time + this.wallAhead;
   }
 
   mono(): number {
-    return this.time - 1_700_000_000_000;
+    return this.time - BEGIN + this.monoAhead;
+  }
+
+  /** What the console's clock says, wherever the workers' were moved to. */
+  atConsole(): number {
+    return this.time;
+  }
+
+  /** So much time passes at once, and no timer runs meanwhile; by the workers' clocks as much, or what is said here. */
+  skip(ms: number, by: { readonly wall?: number; readonly mono?: number } = {}): void {
+    this.time += ms;
+    this.wallAhead += (by.wall ?? ms) - ms;
+    this.monoAhead += (by.mono ?? ms) - ms;
   }
 
   after(ms: number, fn: () => void): () => void {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from 'vitest';
 import type { RunEvent } from '@/lib/core/events/run-event';
-import type { Agent, Context, Tool, ToolOptions } from '@/lib/sdk/api';
+import type { Agent, AgentOptions, Context, Tool, ToolOptions } from '@/lib/sdk/api';
 import { defineAgent } from '@/lib/sdk/define-agent';
 import { tool } from '@/lib/sdk/tool';
 import type { AgentWorker } from '@/lib/sdk/worker';
@@ -93,12 +93,14 @@ export function stages(seed = 5): Stage {
 /** A state that ends the run. */
 export const end = { to: [], final: true, run: async () => undefined } as const;
 
-/** Agent `a` with one state that may call everything, and the end. */
+/** Agent `a` with one state that may call everything, and the end; `more`: what else it declares. */
 export const oneState = (
   tools: Readonly<Record<string, Tool>>,
   run: (ctx: Context) => Promise<unknown>,
+  more: Omit<AgentOptions, 'name' | 'initial' | 'states' | 'tools'> = {},
 ): Agent =>
   defineAgent({
+    ...more,
     name: 'a',
     initial: 'work',
     states: {
