@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { closeRoot, DatabaseProblem, root } from './container';
 import { type Env, readEnv } from './env';
 import { isLoopbackAddress } from './guards';
+import { httpServer } from './http-server';
 import type { InFlight } from './in-flight';
 import { listener } from './listener';
 import { markPeer } from './peer-header';
-import { refuseBroken } from './refuse-broken';
 import { router } from './router';
 import { routes } from './routes';
 
@@ -99,9 +99,7 @@ async function start(): Promise<void> {
     pages: (req, res) => (pages === undefined ? noPages(res) : pages(req, res)),
     onError: (error) => deps.log.error({ err: error }, 'request failed'),
   });
-  // How long a body may take is judged by its silence (`idleMs`), while an upload also waits for its turn.
-  const server = createServer({ keepAliveTimeout: 75_000, noDelay: true, requestTimeout: 0 }, serve);
-  server.on('clientError', refuseBroken);
+  const server = httpServer(serve);
   stopOn(['SIGTERM', 'SIGINT'], server, deps.inFlight);
   pages = await pagesOf(env, server);
   const port = await listen(server, env);

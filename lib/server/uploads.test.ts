@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { POST } from '@/app/api/v1/traces/route';
+import { ApiClient, TestWorker } from '@/lib/testing/api-client';
 import { memoryStore } from '@/lib/testing/memory-store';
 import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
 import { problem } from '@/lib/wire/v1/common';
@@ -14,10 +15,10 @@ const fixture = (name: string) =>
 const forks = fixture('forks-of-forks.json');
 
 let console_: TestConsole;
-beforeAll(async () => {
+beforeEach(async () => {
   console_ = await startTestConsole();
 });
-afterAll(() => console_.close());
+afterEach(() => console_.close());
 
 const send = (body: BodyInit, headers: Record<string, string> = {}, query = '') =>
   fetch(`${console_.url}/api/v1/traces${query}`, {
@@ -76,6 +77,43 @@ describe('POST /api/v1/traces', () => {
       await elsewhere.close();
     }
     expect((await fetch(`${console_.url}/api/v1/runs/nothing/export`)).status).toBe(404);
+  });
+
+  it('takes a longer file of a known run with 200 and what it added, and refuses another content under its id with 409', async () => {
+    const runId = 'contested';
+    const there = await startTestConsole({ store: memoryStore() });
+    const rival = await startTestConsole({ store: memoryStore() });
+    const exported = async ({ url }: TestConsole) =>
+      (await fetch(`${url}/api/v1/runs/${runId}/export`)).text();
+    const upload = (to: TestConsole, file: string) => new ApiClient(to.url).post('/api/v1/traces', file);
+    try {
+      const worker = await TestWorker.create(new ApiClient(console_.url), { runId });
+      expect(await upload(there, await exported(console_))).toMatchObject({ status: 201 });
+      await TestWorker.create(new ApiClient(rival.url), { runId, input: 'another' });
+      const other = await exported(rival);
+      const refused = { title: expect.any(String), detail: expect.any(String), status: 409, runId };
+      expect(await upload(console_, other)).toMatchObject({
+        status: 409,
+        body: { ...refused, type: 'urn:rerail:problem:home-here', headSeq: 1 },
+      });
+      const differs = await upload(there, other);
+      expect(differs).toMatchObject({
+        status: 409,
+        body: { ...refused, type: 'urn:rerail:problem:differs', seq: 1 },
+      });
+      expect(differs.headers.get('content-type')).toBe('application/problem+json');
+
+      await worker.write(worker.enter('plan'), worker.read('plan#1/lookup#1'));
+      const longer = await exported(console_);
+      expect(await upload(there, longer)).toMatchObject({
+        status: 200,
+        body: { runs: [{ id: runId, events: 3, added: 2 }] },
+      });
+      expect(await exported(there)).toBe(longer);
+    } finally {
+      await there.close();
+      await rival.close();
+    }
   });
 
   it('refuses an unknown format and lists the known ones', async () => {

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { buildRoot } from '@/lib/server/container';
 import type { Deps } from '@/lib/server/deps';
+import { httpServer } from '@/lib/server/http-server';
 import { listener } from '@/lib/server/listener';
 import { router } from '@/lib/server/router';
 import { routes } from '@/lib/server/routes';
@@ -63,7 +63,7 @@ export async function startTestConsole(options: TestConsoleOptions = {}): Promis
     deps,
     onError: (error) => log.error({ err: error }, 'request failed'),
   });
-  const server = createServer({ noDelay: true }, serve);
+  const server = httpServer(serve);
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -91,13 +91,13 @@ export const presentCheckpoint = (checkpoint: CheckpointRecord, inForce: boolean
   inForce,
 });
 
-/** `askAgainAt` is shown while an answer may still be early, see DESIGN §5. */
 /** A ledger's rows, each beside the others of its occurrence. */
 export function presentEffects(effects: readonly EffectRecord[]): readonly EffectRow[] {
   const ledger = ledgerOf(effects);
   return effects.map((effect) => presentEffect(effect, ledger.get(effect.stepKey) ?? []));
 }
 
+/** `askAgainAt` is shown while an answer may still be early, see DESIGN §5. */
 const presentEffect = (effect: EffectRecord, generations: readonly EffectRecord[]): EffectRow => ({
   stepKey: effect.stepKey,
   name: effect.name,
