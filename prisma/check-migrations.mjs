@@ -1,11 +1,11 @@
 // Checks that each provider's migrations give the schema of its models: 0 when they do, 1 with the difference.
-// SQLite always, in memory. PostgreSQL on the server that RERAIL_TEST_DATABASE_URL names (under CI the local one, and a
-// missing one fails), in a shadow database that is dropped afterwards; elsewhere it says that it was skipped.
+// SQLite always, in memory. PostgreSQL on the server to test on (a missing one fails), in a shadow database that is dropped
+// afterwards; where there is none it says that it was skipped.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { postgresServer } from '../lib/dev/postgres-server.mjs';
 import { openEngine } from './engine.mjs';
 
-const CI_SERVER = 'postgres://postgres@127.0.0.1:5432/postgres';
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const read = (path) => readFileSync(here(path), 'utf8');
 
@@ -51,11 +51,10 @@ async function difference(provider, url) {
   return exitCode === 0 ? '' : (stdout ?? 'unknown difference');
 }
 
-const server = process.env.RERAIL_TEST_DATABASE_URL || (process.env.CI ? CI_SERVER : undefined);
 let failed = 0;
 for (const [provider, url] of [
   ['sqlite', undefined],
-  ['postgres', server],
+  ['postgres', postgresServer()],
 ]) {
   if (provider === 'postgres' && url === undefined) {
     console.log(

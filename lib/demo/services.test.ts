@@ -1,11 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { chatClient } from './chat-client';
 import { exitOf, messageWith } from './processes';
+import type { LedgerLine } from './services/book';
 
 const folder = mkdtempSync(join(tmpdir(), 'rerail-services-'));
 const children: ChildProcess[] = [];
@@ -40,11 +44,11 @@ afterAll(async () => {
 
 afterEach(() => vi.unstubAllEnvs());
 
-const ledger = (key: string) =>
+const ledger = (key: string | null) =>
   readFileSync(join(folder, 'ledger.jsonl'), 'utf8')
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as { idempotencyKey: string; operation: string; deduplicated: boolean })
+    .map((line) => JSON.parse(line) as LedgerLine)
     .filter((line) => line.idempotencyKey === key);
 
 const refund = (key: string, url = urls['payments']) =>
@@ -52,6 +56,13 @@ const refund = (key: string, url = urls['payments']) =>
     method: 'POST',
     headers: { 'idempotency-key': key },
     body: JSON.stringify({ orderId: `ORD-${key}`, amountCents: 100, currency: 'EUR' }),
+  });
+
+const mail = (key: string | undefined, to = 'ada@example.com') =>
+  fetch(`${urls['mail']}/messages`, {
+    method: 'POST',
+    headers: key === undefined ? {} : { 'idempotency-key': key },
+    body: JSON.stringify({ to, subject: `About ${key}` }),
   });
 
 const control = (service: string, what: string, body: object) =>
@@ -126,6 +137,51 @@ describe('the payment provider', () => {
   });
 });
 
+describe('the mail service', () => {
+  it('sends one mail for a key, and writes what it sent again or refused to the ledger, too', async () => {
+    const first = await mail('m1');
+    const sent: unknown = await first.json();
+    const second = await mail('m1', 'bob@example.com');
+    expect([first.status, second.status]).toEqual([202, 200]);
+    expect(sent).toMatchObject({ to: 'ada@example.com', subject: 'About m1' });
+    expect(await second.json()).toEqual(sent);
+    expect(ledger('m1').map((line) => line.deduplicated)).toEqual([false, true]);
+    expect((await mail('m2', 'nobody')).status).toBe(422);
+    expect(ledger('m2')).toMatchObject([{ operation: 'mail.send', deduplicated: false }]);
+    expect((await mail(undefined)).status).toBe(400);
+    expect(ledger(null)).toMatchObject([{ operation: 'mail.send', deduplicated: false }]);
+  });
+
+  it('finds a mail by its key, and says so when there is none', async () => {
+    const sent: unknown = await (await mail('m3')).json();
+    const found = await (await fetch(`${urls['mail']}/messages?key=m3`)).json();
+    const none = await (await fetch(`${urls['mail']}/messages?key=m4`)).json();
+    expect(found).toEqual({ mail: sent });
+    expect(none).toEqual({ mail: null });
+    expect(ledger('m4').map((line) => line.operation)).toEqual(['mail.find']);
+  });
+});
+
+it('has a ledger that says when a request came, to which service, and what it asked for', async () => {
+  const before = Date.now();
+  await refund('both');
+  await fetch(`${urls['payments']}/refunds?key=both`);
+  await mail('both');
+  await fetch(`${urls['mail']}/messages?key=both`);
+  const after = Date.now();
+  const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  const line = { at, idempotencyKey: 'both', deduplicated: false };
+  const lines = ledger('both');
+  expect(lines).toEqual([
+    { ...line, service: 'payments', operation: 'refund.create' },
+    { ...line, service: 'payments', operation: 'refund.find' },
+    { ...line, service: 'mail', operation: 'mail.send' },
+    { ...line, service: 'mail', operation: 'mail.find' },
+  ]);
+  const times = lines.map((entry) => Date.parse(entry.at));
+  expect([before, ...times, after]).toEqual([before, ...times, after].sort((a, b) => a - b));
+});
+
 describe('the scripted model', () => {
   const tools = [{ type: 'function', function: { name: 'search_orders' } }];
 
@@ -181,4 +237,27 @@ describe('the scripted model', () => {
     );
     await expect(call).rejects.toMatchObject({ name: 'TimeoutError' });
   });
+});
+
+it('shows a real endpoint the key that the environment names, and no key where it names none', async () => {
+  const seen: unknown[] = [];
+  const real = createServer(({ url, headers }, response) => {
+    seen.push([url, headers.authorization]);
+    response.end('data: [DONE]\n');
+  });
+  onTestFinished(() => {
+    real.close();
+    real.closeAllConnections();
+  });
+  real.listen(0, '127.0.0.1');
+  await once(real, 'listening');
+  vi.stubEnv('RERAIL_LLM_URL', `http://127.0.0.1:${(real.address() as AddressInfo).port}/v1/`);
+  vi.stubEnv('RERAIL_LLM_KEY', undefined);
+  await ask('Hello.');
+  vi.stubEnv('RERAIL_LLM_KEY', 'a-key');
+  await ask('Hello.');
+  expect(seen).toEqual([
+    ['/v1/chat/completions', undefined],
+    ['/v1/chat/completions', 'Bearer a-key'],
+  ]);
 });

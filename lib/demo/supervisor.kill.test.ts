@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { ApiClient } from '@/lib/testing/api-client';
+import { ledgerLines } from '@/lib/testing/chaos/promises';
 import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
 import { exitOf, messageWith } from './processes';
 
@@ -133,10 +134,7 @@ it('has a worker that ends at once when it is asked to before it is up', async (
 
 /** What the payment provider and the mail service were asked for, in order. */
 const sent = (): readonly string[] =>
-  readFileSync(join(dataDir, 'demo', 'ledger.jsonl'), 'utf8')
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => (JSON.parse(line) as { readonly operation: string }).operation);
+  ledgerLines(readFileSync(join(dataDir, 'demo', 'ledger.jsonl'), 'utf8')).map(({ operation }) => operation);
 
 it('hands over a run whose refund is out when it is told to stop: the answer is recorded, and the next start ends it without a second refund', async () => {
   // The provider tells its address to the test, too, so that it can be made to withhold an answer.

@@ -18,7 +18,7 @@ const demoFolder = (): string => {
 };
 
 /** Appends to the ledger that all services share: one write of one line, so that lines never mix. */
-export function writeLedger(line: Omit<LedgerLine, 'at'>): void {
+function writeLedger(line: Omit<LedgerLine, 'at'>): void {
   const path = join(demoFolder(), 'ledger.jsonl');
   mkdirSync(dirname(path), { recursive: true });
   appendFileSync(path, `${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`);
@@ -32,6 +32,23 @@ export const keyOf = ({ method, url, idempotencyKey }: ServiceRequest): string |
 export interface Book<Entry> {
   find(key: string): Entry | undefined;
   add(key: string, entry: Entry): void;
+}
+
+/** Writes a request about the book's entries to the ledger, before it is answered: a POST `makes` one, else it `finds` one. */
+export function writeRequest(
+  request: ServiceRequest,
+  book: Pick<Book<unknown>, 'find'>,
+  service: LedgerLine['service'],
+  { makes, finds }: Readonly<Record<'makes' | 'finds', LedgerLine['operation']>>,
+): void {
+  const isPost = request.method === 'POST';
+  const key = keyOf(request);
+  writeLedger({
+    service,
+    operation: isPost ? makes : finds,
+    idempotencyKey: key,
+    deduplicated: isPost && key !== null && book.find(key) !== undefined,
+  });
 }
 
 /** Opens a service's book in the demo's folder. A line cut off by a kill at the end is taken out: it was never answered. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { keyOf, openBook, writeLedger } from './book';
+import { keyOf, openBook, writeRequest } from './book';
 import { type ServiceAnswer, type ServiceRequest, serve } from './serve';
 
 /* The mail service: `POST /messages` under an Idempotency-Key, `GET /messages?key=` to ask what became of one. */
@@ -34,15 +34,8 @@ function findMail(key: string | null): ServiceAnswer {
 }
 
 function received(request: ServiceRequest): void {
-  if (request.url.pathname !== '/messages') return;
-  const isSend = request.method === 'POST';
-  const key = keyOf(request);
-  writeLedger({
-    service: 'mail',
-    operation: isSend ? 'mail.send' : 'mail.find',
-    idempotencyKey: key,
-    deduplicated: isSend && key !== null && book.find(key) !== undefined,
-  });
+  if (request.url.pathname === '/messages')
+    writeRequest(request, book, 'mail', { makes: 'mail.send', finds: 'mail.find' });
 }
 
 serve((request) => {

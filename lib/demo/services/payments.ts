@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { keyOf, openBook, writeLedger } from './book';
+import { keyOf, openBook, writeRequest } from './book';
 import { type ServiceAnswer, type ServiceRequest, serve } from './serve';
 
 /* The payment provider: `POST /refunds` under an Idempotency-Key, `GET /refunds?key=` to ask what became of one. */
@@ -37,15 +37,8 @@ function findRefund(key: string | null): ServiceAnswer {
 }
 
 function received(request: ServiceRequest): void {
-  if (request.url.pathname !== '/refunds') return;
-  const isCreate = request.method === 'POST';
-  const key = keyOf(request);
-  writeLedger({
-    service: 'payments',
-    operation: isCreate ? 'refund.create' : 'refund.find',
-    idempotencyKey: key,
-    deduplicated: isCreate && key !== null && book.find(key) !== undefined,
-  });
+  if (request.url.pathname === '/refunds')
+    writeRequest(request, book, 'payments', { makes: 'refund.create', finds: 'refund.find' });
 }
 
 serve((request) => {

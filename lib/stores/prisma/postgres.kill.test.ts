@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { epochMs, runId } from '@/lib/core/events/ids';
-import { ApiClient, type Reply, TestWorker } from '@/lib/testing/api-client';
+import { ApiClient, claim, type Reply, TestWorker } from '@/lib/testing/api-client';
 import { startChild } from '@/lib/testing/child-process';
 import { compileProgram } from '@/lib/testing/compiled';
 import { describeOnPostgres } from '@/lib/testing/databases';
@@ -142,14 +142,54 @@ interface Prepared {
 }
 
 const step = (n: number) => `plan#1/lookup#${n}`;
+const REFUND = 'plan#1/create_refund#1';
+const QUESTION = 'plan#1/approve#1';
 
-/** A run with a failed end, given back. */
+/** An order on a run, given under the same id however often it is sent. */
+function ordered({ runId: id }: TestWorker, order: Record<string, unknown>): Prepared {
+  const given = { ...order, commandId: randomUUID() };
+  return { send: (to) => to.command(id, given), runs: [id] };
+}
+
+/** The same, for an order that carries out a plan. */
+async function planned(api: ApiClient, worker: TestWorker, ask: Record<string, unknown>): Promise<Prepared> {
+  const { body: plan } = await api.plan(worker.runId, ask);
+  return ordered(worker, { ...ask, planDigest: plan.digest });
+}
+
+/** A run with a checkpoint and a failed end, given back. */
 async function failed(api: ApiClient): Promise<TestWorker> {
   const worker = await TestWorker.create(api);
   await worker.write(worker.enter('plan'), worker.read(step(1)), worker.done(step(1)));
+  const point = { visit: 'plan#1', name: '', entrySeq: 0, othersSeq: 0 };
+  await worker.write({ kind: 'checkpoint.saved', trigger: 'manual', ...point });
   await worker.write({ kind: 'run.failed', cause: 'error', error: { type: 'Error', message: 'boom' } });
   await worker.release('done');
   return worker;
+}
+
+/** A run whose refund's outcome nobody knows, given back. */
+async function inDoubt(api: ApiClient): Promise<{ readonly worker: TestWorker; readonly intentSeq: number }> {
+  const worker = await TestWorker.create(api);
+  await worker.write(worker.enter('plan'));
+  const intentSeq = await worker.write(worker.external(REFUND));
+  const error = { type: 'Timeout', message: 'no answer' };
+  await worker.write(
+    { kind: 'step.failed', stepKey: REFUND, attempt: 1, failure: 'timeout', error, final: true },
+    { kind: 'run.waiting', on: [{ stepKey: REFUND, for: 'in-doubt' }] },
+  );
+  await worker.release('waiting');
+  return { worker, intentSeq };
+}
+
+/** A run that waits for a person, given back. */
+async function asking(api: ApiClient): Promise<{ readonly worker: TestWorker; readonly digest: unknown }> {
+  const worker = await TestWorker.create(api);
+  const asked = worker.ask(QUESTION);
+  await worker.write(worker.enter('plan'), worker.start(QUESTION, { step: 'human' }), asked);
+  await worker.write({ kind: 'run.waiting', on: [{ stepKey: QUESTION, for: 'question' }] });
+  await worker.release('waiting');
+  return { worker, digest: asked['questionDigest'] };
 }
 
 const requests: Readonly<Record<string, (api: ApiClient) => Promise<Prepared>>> = {
@@ -161,18 +201,37 @@ const requests: Readonly<Record<string, (api: ApiClient) => Promise<Prepared>>> 
     );
     return { send: (to) => to.post(`${worker.path}/events`, batch), runs: [worker.runId] };
   },
-  resume: async (api) => {
+  resume: async (api) => planned(api, await failed(api), { mode: 'resume' }),
+  rewind: async (api) => {
     const worker = await failed(api);
-    const { body: plan } = await api.plan(worker.runId, { mode: 'resume' });
-    const order = { commandId: randomUUID(), mode: 'resume', planDigest: plan.digest };
-    return { send: (to) => to.command(worker.runId, order), runs: [worker.runId] };
+    const { body } = await api.get(`${worker.path}/checkpoints`);
+    return planned(api, worker, { mode: 'rewind', from: body.items[0].id });
   },
   fork: async (api) => {
+    const edits = [{ path: '/variables/note', value: 'new' }];
+    return planned(api, await failed(api), { mode: 'fork', from: 'latest', edits });
+  },
+  replay: async (api) => {
     const worker = await failed(api);
-    const ask = { mode: 'fork', from: 'latest', edits: [{ path: '/variables/note', value: 'new' }] };
-    const { body: plan } = await api.plan(worker.runId, ask);
-    const order = { ...ask, commandId: randomUUID(), planDigest: plan.digest };
-    return { send: (to) => to.command(worker.runId, order), runs: [worker.runId] };
+    // A replay is ordered where a worker has shown that it has the code; this one finds nothing to do, or an older order.
+    await claim(api, { waitMs: 0 });
+    return planned(api, worker, { mode: 'replay', from: 'start' });
+  },
+  verify: async (api) => ordered((await inDoubt(api)).worker, { mode: 'verify', stepKey: REFUND }),
+  decide: async (api) => {
+    const { worker, intentSeq } = await inDoubt(api);
+    const decision = { intentSeq, outcome: 'happened', result: { value: { id: 're_1' } } };
+    return ordered(worker, { mode: 'decide', decisions: { [REFUND]: decision } });
+  },
+  answer: async (api) => {
+    const { worker, digest } = await asking(api);
+    return ordered(worker, { mode: 'answer', questionId: QUESTION, questionDigest: digest, value: true });
+  },
+  cancel: async (api) => ordered((await asking(api)).worker, { mode: 'cancel' }),
+  pause: async (api) => {
+    const worker = await TestWorker.create(api);
+    await worker.write(worker.enter('plan'));
+    return ordered(worker, { mode: 'pause' });
   },
   upload: async () => {
     const elsewhere = await startTestConsole({ store: memoryStore() });
@@ -191,6 +250,15 @@ const points = [
   { text: 'COMMIT', when: 'after', there: 'all' },
 ] as const;
 
+/** Whether the database got a commit that was on its way is the same question for every order: it is asked for these. */
+const IN_FLIGHT = ['append', 'resume', 'fork', 'upload'];
+
+const kills = Object.keys(requests).flatMap((name) =>
+  points
+    .filter(({ there }) => there !== 'nothing or all' || IN_FLIGHT.includes(name))
+    .map((point) => ({ name, ...point })),
+);
+
 describeOnPostgres('the console on PostgreSQL and SIGKILL', (url) => {
   let program: Program;
   /** Another console on the same database. */
@@ -206,7 +274,7 @@ describeOnPostgres('the console on PostgreSQL and SIGKILL', (url) => {
     program.remove();
   });
 
-  it.each(Object.keys(requests).flatMap((name) => points.map((point) => ({ name, ...point }))))(
+  it.each(kills)(
     'S35 $name, killed at $text ($when): $there is there, and the retry at another console succeeds once',
     async ({ name, text, when, there }) => {
       const doomed = named(url());

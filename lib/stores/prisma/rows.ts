@@ -92,9 +92,10 @@ export const runColumnTypes = {
   wantedAt: 'BIGINT',
 } as const satisfies Record<(typeof runColumns)[number], 'TEXT' | 'BIGINT' | 'INTEGER'>;
 
-type ColumnValues = readonly (string | number | null)[];
+/** One row's values, in the order of its columns. */
+export type Values = readonly (string | number | null)[];
 
-export const runValues = (run: RunRecord, consoleSeq: number): ColumnValues => [
+export const runValues = (run: RunRecord, consoleSeq: number): Values => [
   toColumn(run.runId),
   toColumn(run.root),
   run.createdAt,
@@ -104,7 +105,7 @@ export const runValues = (run: RunRecord, consoleSeq: number): ColumnValues => [
   ...wantedValues(run),
 ];
 
-export const changingValues = (run: RunRecord, consoleSeq: number): ColumnValues => [
+export const changingValues = (run: RunRecord, consoleSeq: number): Values => [
   run.home,
   toColumn(run.source),
   toColumn(run.state.agent),
@@ -116,18 +117,20 @@ export const changingValues = (run: RunRecord, consoleSeq: number): ColumnValues
   ...movingValues(run, consoleSeq),
 ];
 
-/** False: the change leaves what `SELDOM` names as it is stored. By identity, since a change copies what it changes. */
-export const changesSeldom = ({ record, foldedAnew }: RunRow, run: RunRecord): boolean =>
-  foldedAnew === true ||
-  record.home !== run.home ||
-  record.source !== run.source ||
-  record.lease !== run.lease ||
-  record.plannedMachine !== run.plannedMachine ||
-  record.state.agent !== run.state.agent ||
-  record.state.failure !== run.state.failure ||
-  record.state.tags !== run.state.tags;
+/**
+ * False: the change leaves what `SELDOM` names as it is stored. By identity, since a change copies what it changes; not
+ * for a run that was folded anew, which is not as it is stored.
+ */
+export const changesSeldom = (before: RunRecord, run: RunRecord): boolean =>
+  before.home !== run.home ||
+  before.source !== run.source ||
+  before.lease !== run.lease ||
+  before.plannedMachine !== run.plannedMachine ||
+  before.state.agent !== run.state.agent ||
+  before.state.failure !== run.state.failure ||
+  before.state.tags !== run.state.tags;
 
-export const movingValues = (run: RunRecord, consoleSeq: number): ColumnValues => [
+export const movingValues = (run: RunRecord, consoleSeq: number): Values => [
   run.state.status,
   run.updatedAt,
   run.headSeq,
@@ -137,7 +140,7 @@ export const movingValues = (run: RunRecord, consoleSeq: number): ColumnValues =
   pack(run.state),
 ];
 
-export function wantedValues(run: RunRecord): ColumnValues {
+export function wantedValues(run: RunRecord): Values {
   const wanted = ticketOf(run);
   return [wanted ?? null, wanted === undefined ? null : run.updatedAt];
 }

@@ -2,8 +2,10 @@ import Database from 'better-sqlite3';
 import pg from 'pg';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runId } from '@/lib/core/events/ids';
+import { ApiClient, TestWorker } from '@/lib/testing/api-client';
 import { describeOnPostgres, sqliteDatabase } from '@/lib/testing/databases';
 import { append, appendTo, newRunRecord, queued } from '@/lib/testing/store-rows';
+import { startTestConsole } from '@/lib/testing/test-console';
 import type { Store, WriteContext } from '@/lib/usecases/ports';
 import { openStore } from './open-store';
 
@@ -80,6 +82,41 @@ describe('SQLite store', () => {
     expect(commits.at(-1)).toBe(FULL);
     await store.close();
     await database.remove();
+  });
+
+  it('commits 40 appends of different runs that come together in one sync, and acknowledges none before it', async () => {
+    const database = sqliteDatabase();
+    watchCommits();
+    const store = await openStore({ url: database.url });
+    const since = commits.length;
+    const committedFirst = await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        append(store, `run_${i}`, events(1)).then(() => commits.length - since),
+      ),
+    );
+    expect(commits.slice(since)).toEqual([FULL]);
+    expect(committedFirst).toEqual(Array(40).fill(1));
+    await store.close();
+    await database.remove();
+  });
+
+  it('commits what one POST /api/v1/events brings of several runs in one sync, and answers for each after it', async () => {
+    watchCommits();
+    const console = await startTestConsole({ leaseMs: 60_000 });
+    const api = new ApiClient(console.url);
+    const workers: TestWorker[] = [];
+    for (let n = 0; n < 5; n++) workers.push(await TestWorker.create(api));
+    const batches = workers.map((worker, n) => ({
+      runId: worker.runId,
+      ...worker.batch([worker.enter('plan'), worker.external('plan#1/create_refund#1', { amount: n })]),
+    }));
+    const since = commits.length;
+    const { body } = await api.post('/api/v1/events', { batches });
+    expect(commits.slice(since)).toEqual([FULL]);
+    expect(body.items).toMatchObject(
+      workers.map(({ runId }) => ({ runId, status: 200, answer: { firstSeq: 2, headSeq: 3 } })),
+    );
+    await console.close();
   });
 });
 

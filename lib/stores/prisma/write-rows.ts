@@ -19,6 +19,7 @@ import {
   runValues,
   stepValues,
   ticketOf,
+  type Values,
   wantedColumns,
   wantedValues,
 } from './rows';
@@ -47,8 +48,6 @@ export interface Writes {
 export const newestByConsole = (change: Change, before: number | undefined): number =>
   change.events.findLast((event) => event.by === 'console')?.seq ?? before ?? 0;
 
-type Values = readonly (string | number | null)[];
-
 /**
  * Writes everything with one statement a table, inside the caller's transaction.
  * Returns the number of every run, those of new runs included.
@@ -70,7 +69,7 @@ export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<R
     // Who is waited for stays mostly nobody. Not written, its index is not touched, and since when is kept.
     if (before.foldedAnew || ticketOf(before.record) !== ticketOf(run))
       waiting.push([...changingValues(run, consoleSeq), ...wantedValues(run), key]);
-    else if (changesSeldom(before, run)) changing.push([...changingValues(run, consoleSeq), key]);
+    else if (changesSeldom(before.record, run)) changing.push([...changingValues(run, consoleSeq), key]);
     else moving.push([...movingValues(run, consoleSeq), key]);
   }
   const keyed = writes.runs.map(({ change, staged }) => ({

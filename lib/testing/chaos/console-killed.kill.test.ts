@@ -1,15 +1,18 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { RunEvent } from '@/lib/core/events/run-event';
+import { assertDefined } from '@/lib/core/shared/assert';
 import { acknowledgedLost, isPromise } from './acknowledged';
 import { ConsoleProcess, type KillAt } from './console-process';
 import { foldBroken } from './fold-check';
-import { Gate } from './gate';
+import { type Acknowledged, Gate } from './gate';
 import { type Answer, Operator } from './operator';
+import { aroundCommit, modes, mustBeThere, sweepOf, WITHHELD_MS } from './orders';
 import { overlapped, until } from './processes';
 import { effectsBroken, journalBroken } from './promises';
-import { CALM_MS, Stage } from './stage';
+import { Stage } from './stage';
 
 const SENDS = { create_refund: 'refund.create', send_mail: 'mail.send' };
 const request = (ticket: string) => ({ ticket, request: 'I would like to return ORD-1003.' });
@@ -29,26 +32,21 @@ afterAll(async () => {
 });
 
 /** Once the console is dead: looks at the file that it left, starts it again. What is broken. */
-async function returnFromDeath(at: KillAt): Promise<readonly string[]> {
+async function returnFromDeath(at: KillAt, order?: Acknowledged): Promise<readonly string[]> {
   const { signal } = await stage.console.child.exited;
   gate.target = undefined;
   const promised = gate.acknowledged.splice(0).filter(isPromise);
+  const isThere = order && (await acknowledgedLost(stage.console.file, [order])).length === 0;
   const broken = [
     ...(signal === 'SIGKILL' ? [] : [`the console ended otherwise: ${stage.console.child.output}`]),
     ...(await foldBroken(stage.console.file)),
     ...(await acknowledgedLost(stage.console.file, promised)).map((what) => `acknowledged and lost: ${what}`),
+    ...(isThere === (mustBeThere(at) ?? isThere) ? [] : [`the order is ${isThere ? '' : 'not '}there`]),
   ];
   await stage.console.start();
   gate.target = stage.console.port;
-  return broken.map((what) => `${at.when} statement ${at.statement}: ${what}`);
+  return broken.map((what) => `${at.when} statement ${at.statement} ${at.of?.text ?? ''}: ${what}`);
 }
-
-/** Before and after the first statement, before and after the second … */
-const sweepOf = (kills: number): readonly KillAt[] =>
-  Array.from({ length: kills }, (_, at) => ({
-    statement: (at >> 1) + 1,
-    when: at % 2 === 0 ? 'before' : 'after',
-  }));
 
 const whole = async (operator: Operator, runId: string): Promise<readonly string[]> =>
   [
@@ -93,58 +91,62 @@ describe('a console killed while it writes', () => {
     expect(violations).toEqual([]);
   });
 
-  test('commands: an order is accepted whole or not at all, and the same order sent again is the same order', async () => {
-    const began = performance.now();
-    const sweep = sweepOf(24);
-    await overlapped(sweep, 8, async (_at) => {
-      const as = `order-${sweep.indexOf(_at)}`;
-      const victim = await stage.worker('desk', as, { at: 'effect:answered#1', signal: 'SIGKILL' }, CALM_MS);
-      await victim.begin(`${as}-desk`, as, request(as));
-      await victim.process.exited;
-      await stage.operator.interrupted(as);
-    });
-    const violations: string[] = [];
-    let kills = 0;
-    for (const at of sweep) {
-      const runId = `order-${sweep.indexOf(at)}`;
-      // The refund in doubt is decided by hand in the same order that resumes.
-      const [effect] = await stage.operator.effects(runId);
-      const result = { id: `re-${runId}`, orderId: 'ORD-1003', amountCents: 14_800, currency: 'EUR' };
-      const decision = { intentSeq: effect?.intentSeq, outcome: 'happened', result: { value: result } };
-      const ask = { decisions: { [String(effect?.stepKey)]: decision } };
-      const { digest } = (await stage.operator.plan(runId, ask)).body as { readonly digest: string };
-      const order = { commandId: `cmd-${runId}`, mode: 'resume', from: 'latest', planDigest: digest, ...ask };
-      await stage.console.arm(at);
-      const given = stage.operator.command(runId, order);
-      const died = await Promise.race([stage.console.child.exited.then(() => true), given.then(() => false)]);
-      // An order has as many statements as it has; beyond them there is nothing to kill.
-      if (!died) {
-        await stage.console.disarm();
-        break;
+  test.each(Object.keys(modes))(
+    'commands: %s is accepted whole or not at all, and the same order sent again is the same order',
+    async (name) => {
+      const began = performance.now();
+      const mode = assertDefined(modes[name], 'a row of the table');
+      const count = mode.sweep?.length ?? aroundCommit('').length;
+      const names = Array.from({ length: count }, (_, n) => `${name}-${n}`);
+      const worker = await mode.prepare(stage, names);
+      const violations: string[] = [];
+      /** Runs as they go on: a fork's or a replay's is the new one. */
+      const homeward: string[] = [...names];
+      let kills = 0;
+      for (const [n, runId] of names.entries()) {
+        const commandId = `cmd-${runId}`;
+        const order = { commandId, reason: 'chaos', ...(await mode.order(stage, runId)) };
+        const at = assertDefined((mode.sweep ?? aroundCommit(commandId))[n], 'a point for each run');
+        await stage.console.arm(at);
+        const given = stage.operator.command(runId, order);
+        const died = await Promise.race([
+          stage.console.child.exited.then(() => true),
+          given.then(() => false),
+        ]);
+        if (!died) {
+          await stage.console.disarm();
+          if (mode.sweep === undefined)
+            violations.push(`${runId}: not killed ${JSON.stringify(await given)}`);
+          break;
+        }
+        kills += 1;
+        violations.push(...(await returnFromDeath(at, givenTo(runId, commandId))));
+        const answers = [await given, await stage.operator.command(runId, order)];
+        if (answers.some(({ status }) => status !== 202) || !isDeepStrictEqual(answers[0], answers[1]))
+          violations.push(`${runId}: ${JSON.stringify(answers)}`);
+        const accepted = await acceptedAt(runId, commandId);
+        if (accepted.length !== 1) violations.push(`${runId}: accepted in ${JSON.stringify(accepted)}`);
+        homeward[n] = accepted[0] ?? runId;
       }
-      kills += 1;
-      violations.push(...(await returnFromDeath(at)));
-      const answers = [await given, await stage.operator.command(runId, order)];
-      if (answers.some(({ status }) => status !== 202))
-        violations.push(`${runId}: ${JSON.stringify(answers)}`);
-      const events = await stage.operator.events(runId);
-      const accepted = events.filter((event) => event.kind === 'command.accepted').length;
-      if (accepted !== 1) violations.push(`${runId}: accepted ${accepted} times`);
-    }
-    const names = sweep.map((_, n) => `order-${n}`);
-    const rescuer = await stage.worker('desk', names, undefined, CALM_MS);
-    await overlapped(names, 8, async (as) => {
-      await stage.operator.bringHome(as);
-      violations.push(...(await whole(stage.operator, as)));
-    });
-    await rescuer.process.kill();
-    process.stdout.write(
-      `kill points ${kills}, violations ${violations.length} (console, in commands, ${secondsSince(began)} s)\n`,
-    );
-    expect(violations).toEqual([]);
-    expect(kills).toBeGreaterThan(4);
-    expect(kills).toBeLessThan(sweep.length);
-  });
+      const rescuer = worker ?? (await stage.worker('desk', names, undefined, WITHHELD_MS));
+      await overlapped(names, 8, async (as) => {
+        const runId = homeward[names.indexOf(as)] ?? as;
+        if (names.indexOf(as) < kills) await mode.goOn?.(stage, runId);
+        await stage.operator.bringHome(runId);
+        violations.push(...(await whole(stage.operator, runId)));
+      });
+      await rescuer.process.kill();
+      process.stdout.write(
+        `kill points ${kills}, violations ${violations.length} (console, in ${name}, ${secondsSince(began)} s)\n`,
+      );
+      expect(violations).toEqual([]);
+      if (mode.sweep === undefined) expect(kills).toBe(count);
+      else {
+        expect(kills).toBeGreaterThan(4);
+        expect(kills).toBeLessThan(count);
+      }
+    },
+  );
 
   test('S35 uploads: nothing of the run is there, or all of it; the retry succeeds', async () => {
     const began = performance.now();
@@ -181,6 +183,30 @@ describe('a console killed while it writes', () => {
     expect(kills).toBeLessThan(exported.length);
   });
 });
+
+/** What the acknowledgement of the order would promise. */
+const givenTo = (runId: string, commandId: string): Acknowledged => ({
+  method: 'POST',
+  path: `/api/v1/runs/${runId}/commands`,
+  body: JSON.stringify({ commandId }),
+  status: 202,
+  answer: '',
+});
+
+/** Runs of the lineage that accepted the order, one for each time. */
+async function acceptedAt(root: string, commandId: string): Promise<readonly string[]> {
+  const { items } = await stage.operator.get<{ readonly items: readonly { readonly id: string }[] }>(
+    `/runs?root=${root}`,
+  );
+  const found = await Promise.all(
+    items.map(async ({ id }) =>
+      (await stage.operator.events(id)).flatMap((event) =>
+        event.kind === 'command.accepted' && event.commandId === commandId ? [id] : [],
+      ),
+    ),
+  );
+  return found.flat();
+}
 
 const secondsSince = (began: number) => ((performance.now() - began) / 1000).toFixed(1);
 

@@ -8,6 +8,8 @@ const repository = fileURLToPath(new URL('../../../', import.meta.url));
 export interface KillAt {
   readonly statement: number;
   readonly when: 'before' | 'after';
+  /** Counts only statements that begin with the text, from the first one on that writes something of the order. */
+  readonly of?: { readonly order: string; readonly text: string };
 }
 
 /** A real console in a process of its own over one SQLite file, which outlives it. */

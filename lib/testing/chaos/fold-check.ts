@@ -102,18 +102,19 @@ async function runBroken(store: Store, run: RunRecord): Promise<readonly string[
     event.seq === at + 1 ? [] : [`seq ${event.seq} in place ${at + 1}`],
   );
   if (run.headSeq !== events.length) broken.push(`head ${run.headSeq}, ${events.length} events`);
-  const folded = foldRows(run, events);
+  const ledger = await store.effects(run.root);
+  const folded = foldRows(run, events, ledger);
   const compare = (what: string, stored: unknown, wanted: unknown) => {
     const [left, right] = [text(stored), text(wanted)];
     if (left !== right) broken.push(`${what} is not the fold: stored ${left}, folded ${right}`);
   };
   const rows = (items: Iterable<unknown>) => [...items].map((item) => text(item)).sort();
-  compare('state', run.state, foldRun(events));
+  compare('state', run.state, foldRun(events, begun(run).state));
   compare('state', run.state, folded.run.state);
   compare('steps', rows(await store.steps(run.runId)), rows(folded.steps.values()));
   compare('questions', rows(await store.questions(run.runId)), rows(folded.questions.values()));
   compare('checkpoints', rows(await store.checkpoints(run.runId)), rows(folded.checkpoints.values()));
-  compare('ledger', rows(await store.effects(run.root)), rows(folded.effects.values()));
+  compare('ledger', rows(ledger), rows(folded.effects.values()));
   for (let snapshot = await store.snapshot(run.runId, run.headSeq); snapshot !== undefined; ) {
     compare(
       `snapshot ${snapshot.seq} and its tail`,
@@ -131,19 +132,22 @@ async function runBroken(store: Store, run: RunRecord): Promise<readonly string[
 
 const text = (value: unknown): string => canonicalJson(value as Json);
 
-/** Rows that the journal gives when it is folded from its first event, one at a time. */
-function foldRows(stored: RunRecord, events: readonly RunEvent[]) {
+/** The run before its first event; a replay that nobody has claimed has no other word of its agent. */
+const begun = (stored: RunRecord): RunRecord => newRun({ ...stored, agent: stored.state.agent });
+
+/** Rows that the journal gives when it is folded from its first event, one at a time; what else the lineage sent stands. */
+function foldRows(stored: RunRecord, events: readonly RunEvent[], ledger: readonly EffectRecord[]) {
   const steps = new Map<string, unknown>();
   const effects = new Map<string, EffectRecord>();
+  for (const effect of ledger)
+    if (effect.runId !== stored.runId) effects.set(`${effect.generation} ${effect.stepKey}`, effect);
   const questions = new Map<string, unknown>();
   const checkpoints = new Map<number, unknown>();
-  let run = newRun({ ...stored, agent: stored.state.agent });
+  let run = begun(stored);
+  const stateAt = (at: number) => foldRun(events.slice(0, at), begun(stored).state);
   for (const { seq: _seq, runId: _runId, version: _version, ...draft } of events) {
-    const more = extend(run, [...effects.values()], [draft], {
-      at: draft.at,
-      epoch: draft.epoch,
-      by: draft.by,
-    });
+    const { at, epoch, by } = draft;
+    const more = extend(run, [...effects.values()], [draft], { at, epoch, by }, { stateAt });
     run = more.run;
     for (const step of more.steps) steps.set(`${step.line} ${step.stepKey}`, step);
     for (const effect of more.effects) effects.set(`${effect.generation} ${effect.stepKey}`, effect);

@@ -60,9 +60,18 @@ export class Stage {
 
   /** Trouble on demand, see the demo's services: the next `times` requests whose path holds `match` are answered so. */
   async trouble(service: Service, match: string, answer: number | 'hold', times = 1): Promise<void> {
-    const body = JSON.stringify({ match, answer, times });
-    const set = await fetch(`${this.services[service]}/control/faults`, { method: 'POST', body });
-    if (!set.ok) throw new Error(`${service} refuses trouble: ${set.status}`);
+    await this.#control(service, 'faults', { match, answer, times });
+  }
+
+  /** Whoever is held by that trouble is answered now. */
+  release(service: Service, match: string): Promise<void> {
+    return this.#control(service, 'release', { match });
+  }
+
+  async #control(service: Service, what: string, asked: object): Promise<void> {
+    const body = JSON.stringify(asked);
+    const done = await fetch(`${this.services[service]}/control/${what}`, { method: 'POST', body });
+    if (!done.ok) throw new Error(`${service} refuses ${what}: ${done.status}`);
   }
 
   /**
