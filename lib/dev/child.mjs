@@ -8,10 +8,10 @@ const PATIENCE_MS = 10_000;
 const KILLED_WITHIN_MS = 2_000;
 const preload = new URL('./stop-with-parent.mjs', import.meta.url).href;
 
-/** True while a process of the group that `pid` leads exists. */
-function groupLives(pid) {
+/** True while the process exists; with a negative number, while one of the group that it leads does. */
+export function lives(pid) {
   try {
-    process.kill(-pid, 0);
+    process.kill(pid, 0);
     return true;
   } catch (error) {
     return error.code === 'EPERM';
@@ -28,7 +28,7 @@ function killGroup(pid) {
 
 async function groupGone(pid, withinMs) {
   const giveUpAt = Date.now() + withinMs;
-  while (groupLives(pid) && Date.now() < giveUpAt) await new Promise((resolve) => setTimeout(resolve, 25));
+  while (lives(-pid) && Date.now() < giveUpAt) await new Promise((resolve) => setTimeout(resolve, 25));
 }
 
 /**

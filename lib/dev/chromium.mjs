@@ -8,44 +8,51 @@ const MAC_APPS = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-function installedChromium() {
-  const folders = (process.env.PATH ?? '').split(delimiter);
+/** What is asked of the machine. */
+const MACHINE = {
+  env: process.env,
+  isRoot: () => process.getuid?.() === 0,
+  exists: existsSync,
+  run: runCommand,
+};
+
+function installedChromium({ env, exists }) {
+  const folders = (env.PATH ?? '').split(delimiter);
   const candidates = [
     ...PROGRAMS.flatMap((name) => folders.map((folder) => join(folder, name))),
     ...MAC_APPS,
   ];
-  return candidates.find((path) => existsSync(path));
+  return candidates.find((path) => exists(path));
 }
 
 /** Where Playwright keeps its own, when it is there. */
-async function playwrightChromium() {
-  const asked = await runCommand(process.execPath, [
+async function playwrightChromium({ run, exists }) {
+  const asked = await run(process.execPath, [
     '-e',
     "process.stdout.write(require('@playwright/test').chromium.executablePath())",
   ]);
-  return asked.code === 0 && existsSync(asked.output) ? asked.output : undefined;
+  return asked.code === 0 && exists(asked.output) ? asked.output : undefined;
 }
 
 /**
  * A Chromium for the journeys: `RERAIL_CHROMIUM`, an installed one, else Playwright's own. Under `CI`, as root, Debian's
  * package is installed. Elsewhere nothing is installed; `{ advice }` is the one command to run.
  */
-export async function findChromium(say) {
-  const given = process.env.RERAIL_CHROMIUM;
-  if (given !== undefined) {
-    return existsSync(given) ? { path: given } : { advice: `RERAIL_CHROMIUM=${given} does not exist` };
-  }
-  const found = installedChromium() ?? (await playwrightChromium());
+export async function findChromium(say, machine = MACHINE) {
+  const { env, isRoot, exists, run } = machine;
+  const given = env.RERAIL_CHROMIUM;
+  if (given) return exists(given) ? { path: given } : { advice: `RERAIL_CHROMIUM=${given} does not exist` };
+  const found = installedChromium(machine) ?? (await playwrightChromium(machine));
   if (found !== undefined) return { path: found };
-  const mayInstall = process.env.CI && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
+  const mayInstall = env.CI && isRoot() && exists('/usr/bin/apt-get');
   if (!mayInstall)
     return { advice: 'No Chromium was found. Install one with: npx playwright install chromium' };
   say('Installing Chromium (apt-get) …');
-  const update = await runCommand('apt-get', ['update', '-q']);
-  const install = await runCommand('apt-get', ['install', '-y', '-q', 'chromium'], {
+  const update = await run('apt-get', ['update', '-q']);
+  const install = await run('apt-get', ['install', '-y', '-q', 'chromium'], {
     env: { DEBIAN_FRONTEND: 'noninteractive' },
   });
-  const now = installedChromium();
+  const now = installedChromium(machine);
   return now === undefined
     ? { advice: `apt-get could not install chromium:\n${update.output}${install.output}` }
     : { path: now };

@@ -2,6 +2,8 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findChromium } from './chromium.mjs';
+import { seeDemo } from './demo-on-screen.mjs';
 import { root } from './paths.mjs';
 import { runCommand, seconds, spawnGuarded } from './run-command.mjs';
 
@@ -12,8 +14,6 @@ const LIMIT_MS = 120_000;
 const AGAIN_LIMIT_MS = 20_000;
 const GIVE_UP_MS = 600_000;
 const ORPHANS_END_WITHIN_MS = 20_000;
-/** One run of each: what the demo shows on its first start. */
-const DEMO_SHOWS = ['completed', 'failed', 'interrupted', 'waiting'];
 
 const freePort = () =>
   new Promise((resolve) => {
@@ -24,19 +24,12 @@ const freePort = () =>
     });
   });
 
-/** True where the runs list's page is served and the list behind it has the demo's four runs as they should stand. */
-async function demoIsOnScreen(url) {
-  try {
-    const answer = await fetch(`${url}/api/v1/runs?limit=100`, { signal: AbortSignal.timeout(2_000) });
-    if (!answer.ok) return false;
-    const statuses = new Set((await answer.json()).items.map((run) => run.status));
-    if (!DEMO_SHOWS.every((status) => statuses.has(status))) return false;
-    const page = await fetch(`${url}/runs`, { signal: AbortSignal.timeout(10_000) });
-    return page.ok && (await page.text()).includes('Rerail');
-  } catch {
-    return false;
-  }
-}
+/** True once something answers there. */
+const answers = (url) =>
+  fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 
 /** The environment without what would point the clone at somebody else's data. */
 const ownEnvironment = () =>
@@ -44,8 +37,8 @@ const ownEnvironment = () =>
     Object.entries(process.env).filter(([name]) => !/^(RERAIL_|DATABASE_URL$|npm_)/.test(name)),
   );
 
-/** `npm start` in `folder`: what it printed, when the demo was on screen, and how to end it. */
-function startIn(folder, port) {
+/** `npm start` in `folder`: what it printed, when the demo was on the screen of `chromium`, and how to end it. */
+function startIn(folder, port, chromium) {
   const began = performance.now();
   const lines = [];
   const env = { ...ownEnvironment(), PORT: String(port) };
@@ -60,13 +53,20 @@ function startIn(folder, port) {
   });
   return {
     output: () => lines.join(''),
+    /** `{ ms }` until then, else `{ why }` it was not. */
     async untilDemo() {
       const url = `http://127.0.0.1:${port}`;
-      while (!over && performance.now() - began < GIVE_UP_MS) {
-        if (await demoIsOnScreen(url)) return performance.now() - began;
+      const passed = () => performance.now() - began;
+      while (!(await answers(`${url}/api/v1/runs`))) {
+        if (over || passed() > GIVE_UP_MS) return { why: 'the console never answered' };
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
-      return undefined;
+      try {
+        await seeDemo({ url, folder, chromium, withinMs: GIVE_UP_MS - passed(), ended });
+        return { ms: passed() };
+      } catch (error) {
+        return { why: error.message };
+      }
     },
     /** SIGINT is Ctrl-C as a terminal sends it, to the whole foreground group; SIGKILL a crash of all of it. */
     async stop(signal) {
@@ -106,27 +106,31 @@ async function orphansIn(folder) {
 }
 
 async function tryIn(folder) {
+  const { path: chromium, advice } = await findChromium(console.log);
+  if (chromium === undefined) return { ok: false, why: advice };
   const clone = await runCommand('git', ['clone', '--quiet', `file://${root}`, folder]);
   if (clone.code !== 0) return { ok: false, why: clone.output };
   const { output: changes } = await runCommand('git', ['status', '--porcelain']);
   if (changes !== '')
     console.log(`  ${changes.trimEnd().split('\n').length} uncommitted changes are not part of it`);
   const port = await freePort();
-  const first = startIn(folder, port);
-  const firstMs = await first.untilDemo();
+  const first = startIn(folder, port, chromium);
+  const { ms: firstMs, why: notFirst } = await first.untilDemo();
   await first.stop('SIGINT');
   const afterCtrlC = await orphansIn(folder);
-  if (firstMs === undefined) return { ok: false, why: `the demo never came on screen:\n${first.output()}` };
+  if (firstMs === undefined)
+    return { ok: false, why: `the demo never came on screen: ${notFirst}\n${first.output()}` };
   const beyondInstall = firstMs - installMs(first.output());
   console.log(
     `  first start: demo on screen in ${seconds(firstMs)}, ${seconds(beyondInstall)} beyond npm ci (limit ${seconds(LIMIT_MS)})`,
   );
   if (afterCtrlC.length > 0) return { ok: false, why: `Ctrl-C left running:\n${afterCtrlC.join('\n')}` };
-  const again = startIn(folder, port);
-  const againMs = await again.untilDemo();
+  const again = startIn(folder, port, chromium);
+  const { ms: againMs, why: notAgain } = await again.untilDemo();
   await again.stop('SIGKILL');
   const afterCrash = await orphansIn(folder);
-  if (againMs === undefined) return { ok: false, why: `the second start failed:\n${again.output()}` };
+  if (againMs === undefined)
+    return { ok: false, why: `the second start failed: ${notAgain}\n${again.output()}` };
   console.log(
     `  second start, nothing changed: demo on screen in ${seconds(againMs)} (limit ${seconds(AGAIN_LIMIT_MS)})`,
   );

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { lives } from './child.mjs';
 import { inRoot } from './paths.mjs';
 import { runCommand } from './run-command.mjs';
 
@@ -28,15 +29,6 @@ describe('a program that is run', () => {
 });
 
 describe('what a program started', () => {
-  const lives = (pid) => {
-    try {
-      process.kill(pid, 0);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-
   /** A process that runs a shell with a background process, which heeds no SIGTERM; `pids` are those of the two. */
   async function runner(name, then = '') {
     const pidFile = join(folder, `${name}.pids`);

@@ -14,6 +14,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { lives } from './child.mjs';
 import { inRoot } from './paths.mjs';
 
 /*
@@ -71,6 +72,10 @@ const DEMO = `${NOTING}
       part.disconnect();
     });
   }`;
+const BENCH = `
+  console.error('measuring');
+  console.log(JSON.stringify(process.argv.slice(2)));
+  process.exitCode = 3;`;
 
 beforeAll(() => {
   cpSync(inRoot('lib/dev'), inRepository('lib/dev'), {
@@ -96,6 +101,11 @@ beforeAll(() => {
   put('lib/server/build.mjs', building('server', 'lib/server/main.mjs', '.rerail/server/main.mjs'));
   put('lib/demo/supervisor.mjs', DEMO);
   put('lib/demo/build.mjs', building('demo', 'lib/demo/supervisor.mjs', '.rerail/demo/supervisor.mjs'));
+  put('lib/testing/bench/main.mjs', BENCH);
+  put(
+    'lib/testing/bench/build.mjs',
+    building('bench', 'lib/testing/bench/main.mjs', '.rerail/bench/main.mjs'),
+  );
 });
 const started = new Set();
 afterEach(async () => {
@@ -108,14 +118,6 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const linesOf = (path) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []);
 /** What was installed, generated and built so far. */
 const work = () => linesOf(inRepository('work.log')).sort();
-const lives = (pid) => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
 /** Listens on a port of 127.0.0.1, or fails with the reason. */
 const listening = (port) =>
   new Promise((resolve, reject) => {
@@ -317,4 +319,16 @@ it('a console that ends by itself ends everything, with what it said last', asyn
   expect(running.lines().at(-1)).toBe('The console ended by itself (SIGKILL).');
   expect(linesOf(join(running.data, 'ends'))).toEqual(['demo, and it heard the silence']);
   await nothingLeft({ url, pids, count: 3 });
+});
+
+it('npm run bench has its own words on standard error, and is the bench in what it is asked, prints and ends with', async () => {
+  rmSync(inRepository('.rerail'), { recursive: true, force: true });
+  const bench = start(['--only', 'upload'], {}, [process.execPath, 'lib/dev/bench.mjs']);
+  let printed = '';
+  bench.child.stdout.on('data', (chunk) => {
+    printed += chunk;
+  });
+  expect(await bench.ended).toBe(3);
+  expect(printed).toBe('["--only","upload"]\n');
+  expect(bench.output()).toMatch(/^Building …$/m);
 });

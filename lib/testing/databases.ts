@@ -5,21 +5,14 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { assertDefined } from '@/lib/core/shared/assert';
+import { postgresServer } from '@/lib/dev/postgres-server.mjs';
 
 /*
- * Databases for tests. PostgreSQL: only the server that RERAIL_TEST_DATABASE_URL names, in a database of its own;
- * under CI that is the local server, and a missing one is a failure. Elsewhere such suites are skipped with a line.
+ * Databases for tests. PostgreSQL: only on the server that `postgresServer` gives, in a database of its own; a missing
+ * server is a failure. Where there is none, such suites are skipped with a line.
  */
 
-const CI_SERVER = 'postgres://postgres@127.0.0.1:5432/postgres';
-const isSet = (text: string | undefined): text is string => text !== undefined && text !== '';
-
-/** The server to test on, or `undefined` where there is none to touch. */
-export function postgresServer(): string | undefined {
-  const named = process.env['RERAIL_TEST_DATABASE_URL'];
-  if (isSet(named)) return named;
-  return isSet(process.env['CI']) ? CI_SERVER : undefined;
-}
+export { postgresServer };
 
 export interface TestDatabase {
   /** What `openStore` takes. */

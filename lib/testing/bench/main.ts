@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Figure } from './figures';
 import { planRows } from './row-plan';
-import { checkpointRows, conversationRows, recordedStepRows, stateRows, uploadRows } from './rows-http';
+import {
+  checkpointRows,
+  conversationRows,
+  llmConversationRows,
+  recordedStepRows,
+  stateRows,
+  uploadRows,
+} from './rows-http';
 
 /** What is measured, by the prefix of its figures' names. */
 const rows: readonly {
@@ -11,6 +18,7 @@ const rows: readonly {
   readonly measure: (folder: string) => Promise<readonly Figure[]>;
 }[] = [
   { prefix: 'conversation-200', measure: conversationRows },
+  { prefix: 'conversation-200-llm', measure: llmConversationRows },
   { prefix: 'recorded-step', measure: recordedStepRows },
   { prefix: 'checkpoints-700', measure: checkpointRows },
   { prefix: 'plan-10000-steps', measure: planRows },
@@ -18,21 +26,30 @@ const rows: readonly {
   { prefix: 'state-at', measure: stateRows },
 ];
 
+/** What `--only` names; everything without it. */
 function onlyFrom(args: readonly string[]): string {
-  const at = args.indexOf('--only');
-  return at === -1 ? '' : (args[at + 1] ?? '');
+  const [option, prefix, ...more] = args;
+  if (option === undefined) return '';
+  if (option !== '--only' || !prefix || more.length > 0) refuse('Usage: npm run bench [-- --only PREFIX]');
+  return prefix;
+}
+
+function refuse(why: string): never {
+  process.stderr.write(`${why}\n`);
+  process.exit(1);
 }
 
 const only = onlyFrom(process.argv.slice(2));
-const chosen = rows.filter(({ prefix }) => prefix.startsWith(only) || only.startsWith(prefix));
-if (chosen.length === 0) {
-  process.stderr.write(`Nothing is named ${only}. There is: ${rows.map((row) => row.prefix).join(', ')}\n`);
-  process.exit(1);
-}
+const chosen = rows.filter(({ prefix }) => prefix.startsWith(only) || only.startsWith(`${prefix}.`));
+if (chosen.length === 0)
+  refuse(`Nothing is named ${only}. There is: ${rows.map(({ prefix }) => prefix).join(', ')}`);
 const folder = mkdtempSync(join(tmpdir(), 'rerail-bench-'));
+const measured: Figure[] = [];
 try {
   for (const row of chosen) {
+    process.stderr.write(`Measuring ${row.prefix} …\n`);
     const figures = await row.measure(folder);
+    measured.push(...figures);
     for (const one of figures) {
       if (one.name.startsWith(only)) process.stdout.write(`${JSON.stringify(one)}\n`);
     }
@@ -40,3 +57,5 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
+if (!measured.some(({ name }) => name.startsWith(only)))
+  refuse(`Nothing is named ${only}. There is: ${measured.map(({ name }) => name).join(', ')}`);

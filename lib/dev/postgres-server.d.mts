@@ -1,0 +1,1 @@
+export function postgresServer(env?: Readonly<Record<string, string | undefined>>): string | undefined;
