@@ -1,6 +1,6 @@
 'use client';
 
-import { type ReactNode, useMemo, useState } from 'react';
+import { Fragment, type ReactNode, useMemo, useState } from 'react';
 import { EffectTag } from '@/components/run/effect-tag';
 import { dispositionMeaning, dispositionView, kindGlyph } from '@/components/run/views';
 import { duration, exactDollars, plural } from '@/components/ui/format';
@@ -183,7 +183,7 @@ function EnvelopeRows({ plan }: { readonly plan: PlanAnswer }) {
     <tbody>
       <tr className="group">
         <th colSpan={4} scope="rowgroup">
-          <strong>Goes live beyond the frontier</strong>
+          <strong>Goes live beyond the frontier</strong>{' '}
           {plan.obstacles.length > 0 ? 'once nothing is in the way: ' : ''}what may run; anything else stops
           and asks
         </th>
@@ -195,9 +195,9 @@ function EnvelopeRows({ plan }: { readonly plan: PlanAnswer }) {
             <span className="third">no further state</span>
           ) : (
             states.map((state) => (
-              <code key={state} className="mr-3">
-                {state}
-              </code>
+              <Fragment key={state}>
+                <code className="mr-2">{state}</code>{' '}
+              </Fragment>
             ))
           )}
         </td>
@@ -302,9 +302,8 @@ export function PlanTable({
           {restored.length > 0 && (
             <tbody>
               <GroupHead open={insideOpen} onToggle={() => toggle(INSIDE)}>
-                <strong>{pointWords(plan)}</strong>
-                {plural(given, 'step')} in {plural(restored.length, 'closed visit')}: their results stand,
-                nothing of them runs
+                <strong>{pointWords(plan)}</strong> {plural(given, 'step')} in{' '}
+                {plural(restored.length, 'closed visit')}: their results stand, nothing of them runs
               </GroupHead>
               {insideOpen &&
                 shownGroups(restored, most, presses).map((group) =>
@@ -344,7 +343,7 @@ export function PlanTable({
                 <GroupHead open={open} onToggle={() => toggle(group.visit)}>
                   <strong>
                     {state}, visit {visit}
-                  </strong>
+                  </strong>{' '}
                   {plural(group.steps.length, 'step')}
                   {visitWords(plan, group)}
                 </GroupHead>

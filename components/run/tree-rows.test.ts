@@ -132,6 +132,15 @@ describe('treeRows', () => {
     ]);
   });
 
+  it('counts a step that a stop closed as unknown, and its visit, to where they were closed (S20)', () => {
+    const closed = step('plan#1/a#1', 3, { status: 'unknown', endedAt: '2026-11-29T01:00:04.000Z' });
+    const rows = treeRows(input({ steps: [closed], visits: [visit('plan', 1, 2)] }));
+    expect(rows.flatMap((row) => ('durationMs' in row ? [[row.kind, row.durationMs]] : []))).toEqual([
+      ['visit', 4_000],
+      ['step', 4_000],
+    ]);
+  });
+
   it('hides the steps of a folded visit and keeps the visit', () => {
     expect(ids(treeRows(input({ folded: new Set(['plan#1']) })))).toEqual([
       'plan#1',

@@ -119,7 +119,10 @@ function pins({ steps, visits, checkpoints }: TreeInput): ReadonlyMap<string, re
   for (const checkpoint of checkpoints.toSorted((a, b) => a.seq - b.seq)) {
     while ((order[next]?.seq ?? Number.POSITIVE_INFINITY) < checkpoint.seq) next += 1;
     const row = order[next - 1];
-    if (row) at.set(row.id, [...(at.get(row.id) ?? []), checkpoint]);
+    if (!row) continue;
+    const pinned = at.get(row.id);
+    if (pinned) pinned.push(checkpoint);
+    else at.set(row.id, [checkpoint]);
   }
   return at;
 }

@@ -1,7 +1,7 @@
 'use client';
 
 import { useSearchParams } from 'next/navigation';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { runParams } from '@/lib/client/url-state';
 
 /** `jump`: to a place that was chosen, so that the browser's Back returns. `slide`: along, by drag, play or event. */
@@ -20,12 +20,15 @@ type Ask = (seq: number | null, how: 'jump' | 'slide') => void;
  * another page: Next drops a navigation during which the address is written.
  */
 export function useAskedSeq(): { readonly asked: number | null; readonly ask: Ask } {
-  const written = useSearchParams().get('seq');
-  const inAddress = written === null ? null : runParams.seq.parse(written);
-  /** Where the cursor is, until the address says the same. */
+  const inAddress = seqIn(useSearchParams());
+  /** Where the cursor went, before the address and whoever reads it follow. */
   const [ahead, setAhead] = useState<{ readonly seq: number | null } | undefined>(undefined);
-  if (ahead !== undefined && ahead.seq === inAddress) setAhead(undefined);
   const [address] = useState(() => new CursorAddress());
+  // A link on the page itself led to another moment.
+  const giveUpAhead = useEffectEvent((seq: number | null) => {
+    if (ahead !== undefined && ahead.seq !== seq && !address.has(ahead.seq)) setAhead(undefined);
+  });
+  useEffect(() => giveUpAhead(inAddress), [inAddress]);
   useEffect(() => {
     const key = (event: KeyboardEvent) => {
       if (!slides.test(event.key)) address.write();
@@ -69,6 +72,11 @@ export function useCursor(asked: number | null, ask: Ask, headSeq: number) {
   return { at, following: asked === null, move };
 }
 
+const seqIn = (params: { readonly get: (name: string) => string | null }): number | null => {
+  const written = params.get('seq');
+  return written === null ? null : runParams.seq.parse(written);
+};
+
 /** Writes `?seq=` into the address: at once for a jump, after a rest for a slide. */
 class CursorAddress {
   #due: { readonly seq: number | null } | undefined;
@@ -81,6 +89,12 @@ class CursorAddress {
     this.#due = { seq };
     if (how === 'jump') this.write('pushState');
     else this.#timer = setTimeout(() => this.write(), REST_MS);
+  }
+
+  /** Whether `seq` is due, or stands in the address already. */
+  has(seq: number | null): boolean {
+    const { seq: newest } = this.#due ?? { seq: seqIn(new URLSearchParams(window.location.search)) };
+    return seq === newest;
   }
 
   write(method: 'pushState' | 'replaceState' = 'replaceState'): void {

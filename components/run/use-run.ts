@@ -2,13 +2,17 @@
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react';
+import type { RunSummary } from '@/lib/client/api-types';
 import { CHUNK, chunkOf, EventBuffer } from '@/lib/client/event-buffer';
 import { inRounds, type Liveness, listenToRun, paced } from '@/lib/client/live';
+import { planKeys } from '@/lib/client/plan-queries';
 import { eventsQuery, runKeys, runQuery } from '@/lib/client/run-queries';
 import type { RunEvent } from '@/lib/core/events/run-event';
 
 /** Runs up to this many events are loaded whole: one bar for each fits the scrubber. */
 export const WHOLE_RUN = 400;
+/** How soon a run that stopped and is still held is looked at again. */
+const LET_GO_MS = 1_000;
 
 export interface RunLive {
   readonly events: readonly RunEvent[];
@@ -104,4 +108,21 @@ export function useRested<Value>(value: Value, ms: number): Value {
   return rested;
 }
 
-export const useRun = (runId: string) => useQuery(runQuery(runId));
+/** A worker lets go of a run after it stopped, and no event tells of that. */
+export function useRun(runId: string) {
+  const client = useQueryClient();
+  const query = useQuery({
+    ...runQuery(runId),
+    refetchInterval: ({ state }) => (isStillHeld(state.data) ? LET_GO_MS : false),
+  });
+  const held = isStillHeld(query.data);
+  useEffect(() => {
+    if (!held) return;
+    // A plan that was made meanwhile says that the run is held.
+    return () => void client.invalidateQueries({ queryKey: planKeys.plans(runId) });
+  }, [client, runId, held]);
+  return query;
+}
+
+const isStillHeld = (run: RunSummary | undefined): boolean =>
+  run !== undefined && run.holder !== null && run.status !== 'running';

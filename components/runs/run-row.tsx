@@ -1,6 +1,6 @@
 import Link from 'next/link';
 import { costCell, tokensCell } from '@/components/run/cost-words';
-import { situationOf } from '@/components/run/run-words';
+import { situationOf, timesOf } from '@/components/run/run-words';
 import { badgeView, runStatusView } from '@/components/run/views';
 import { duration, whole } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
@@ -12,11 +12,6 @@ import { runHref } from '@/lib/client/url-state';
 /** The end of an id, which is always shown. */
 const TAIL = 6;
 
-const durationOf = (run: RunSummary) =>
-  run.startedAt === null
-    ? '–'
-    : duration(Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(run.startedAt));
-
 /** A row that the newest answer does not have. */
 const changed: MarkView = { tone: 'neutral', glyph: 's-unknown', word: 'Changed' };
 
@@ -24,6 +19,7 @@ export function RunRow({ run, gone }: { readonly run: RunSummary; readonly gone:
   const parent = run.lineage.parent;
   const tokens = tokensCell(run.cost);
   const cost = costCell(run.cost);
+  const times = timesOf(run);
   return (
     <>
       <td>
@@ -87,7 +83,7 @@ export function RunRow({ run, gone }: { readonly run: RunSummary; readonly gone:
       <td className="num">
         <Ago at={run.updatedAt} />
       </td>
-      <td className="num hide-narrow">{durationOf(run)}</td>
+      <td className="num hide-narrow">{times ? duration(times.ms) : '–'}</td>
       <td className="num hide-narrow" title={tokens.title}>
         {tokens.text}
       </td>

@@ -1,7 +1,7 @@
 'use client';
 
 import { type ReactNode, useState } from 'react';
-import { partEnd, seen } from './format';
+import { partEnd, seen, whole } from './format';
 import { keepScrollKeys } from './scroll-keys';
 
 const FEW = 100;
@@ -21,7 +21,7 @@ function LongText({ value }: { readonly value: string }) {
       {rest > 0 && (
         <button type="button" className="link" onClick={() => setMost(most * 10)}>
           {' '}
-          … {rest.toLocaleString('en-US')} more characters
+          … {whole(rest)} more characters
         </button>
       )}
     </span>
@@ -86,7 +86,7 @@ function Branch({
       {keys.length > shown &&
         line(
           <button type="button" className="link" onClick={() => setShown(shown + FEW * 10)}>
-            {shown.toLocaleString('en-US')} of {keys.length.toLocaleString('en-US')}: show more
+            {whole(shown)} of {whole(keys.length)}: show more
           </button>,
         )}
       {open && line(<span className="c">{array ? ']' : '}'}</span>)}
@@ -146,7 +146,6 @@ const PART = 64_000;
 export function LongPlainText({ text, label }: { readonly text: string; readonly label: string }) {
   const [from, setFrom] = useState(0);
   const to = partEnd(text, from + PART);
-  const count = (n: number) => n.toLocaleString('en-US');
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
@@ -155,7 +154,7 @@ export function LongPlainText({ text, label }: { readonly text: string; readonly
       </section>
       {text.length > PART && (
         <p className="mt-1 flex flex-wrap items-center gap-2 small second">
-          {count(from + 1)} to {count(to)} of {count(text.length)} characters
+          {whole(from + 1)} to {whole(to)} of {whole(text.length)} characters
           {from > 0 && (
             <button type="button" className="link" onClick={() => setFrom(partEnd(text, from - PART))}>
               The part before

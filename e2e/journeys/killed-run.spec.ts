@@ -43,6 +43,14 @@ test('a killed run is found, understood, verified and resumed, and its refund is
   expect(steps.map((step) => [step.key, step.disposition])).toEqual(
     planned.body.steps.map((step) => [step.key, step.disposition]),
   );
+  expect(await plan.envelope()).toEqual([
+    'Goes live beyond the frontier what may run; anything else stops and asks',
+    'may enter issue_refund send_mail close',
+    'may call close_ticket IDEMPOTENT in close',
+    'may call create_refund EXTERNAL in issue_refund',
+    'may call send_mail EXTERNAL in send_mail',
+    'limits no limit of steps, no limit of cost, may ask a person',
+  ]);
   await plan.give('Resume');
 
   await expect(run.status).toHaveText('Completed');
@@ -111,12 +119,18 @@ for (const point of [/^1, /, 'the start'] as const) {
     await plan.leftBehind.getByRole('checkbox', { name: 'Keep create_refund in force' }).check();
     const readsBefore = await timesStarted(rail, 'policy_library');
     const modelBefore = await timesStarted(rail, 'desk');
+    const intended = (await rail.events(RUN)).find((event) => event.name === 'create_refund')?.seq;
     await plan.give('Rewind');
 
-    await expect(new RunPage(page).status).toHaveText('Completed');
+    const run = new RunPage(page);
+    await expect(run.status).toHaveText('Completed');
     expect(await timesStarted(rail, 'policy_library')).toBe(readsBefore + 2);
     // Drafting the mail, and from the start the plan as well.
     expect(await timesStarted(rail, 'desk')).toBe(modelBefore + (point === 'the start' ? 2 : 1));
+    // What is kept says where in the same run it was done, and the cursor follows.
+    await run.step('create_refund#1, tool, external, skipped').click();
+    await run.inspector.getByRole('link', { name: RUN, exact: true }).click();
+    await expect(run.cursor).toHaveAttribute('aria-valuenow', String(intended));
     expect(rail.outside.added).toEqual({ [ORDER]: { 'refund.find': 1, 'mail.send': 1 } });
     expect(rail.outside.about(ORDER)).toEqual({ 'refund.create': 1, 'refund.find': 1, 'mail.send': 1 });
   });

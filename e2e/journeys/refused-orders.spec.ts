@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from '../fixtures/desk';
 import { ACTOR } from '../fixtures/rail';
 import { PlanPage } from '../pages/plan-page';
@@ -8,18 +9,54 @@ test('an action that is not possible is shown disabled, with the reason (S32)', 
   desk,
   page,
 }) => {
+  type Mode = 'Resume' | 'Fork' | 'Replay' | 'Rewind' | 'Pause' | 'Cancel';
+  const run = new RunPage(page);
+  const reasonOf = async (mode: Mode) => {
+    const { actions } = await rail.get<{ actions: Readonly<Record<string, { reason: string | null }>> }>(
+      `/runs/${encodeURIComponent(run.runId)}`,
+    );
+    return actions[mode.toLowerCase()]?.reason ?? 'it is possible';
+  };
+  const locked = async (mode: 'Resume' | 'Fork' | 'Replay', key: string) => {
+    const order = run.disabled(mode);
+    await expect(order).toHaveAttribute('aria-disabled', 'true');
+    await expect(order).toHaveAttribute('title', await reasonOf(mode));
+    const here = page.url();
+    await order.click({ force: true });
+    await page.keyboard.press(key);
+    await expect(page).toHaveURL(here);
+  };
+  const lockedInMenu = async (mode: 'Rewind' | 'Pause' | 'Cancel') => {
+    const item = await run.inMenu(mode);
+    await expect(item).toHaveAttribute('aria-disabled', 'true');
+    await expect(item).toContainText(await reasonOf(mode));
+    // It stays open, so that the reason can be read, and asks nothing.
+    await item.click({ force: true });
+    await expect(item).toBeVisible();
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+  };
+
   await desk.start('nothing-to-resume', 'ORD-2063');
   await rail.untilStatus('nothing-to-resume', 'completed');
-  const run = new RunPage(page);
   await run.open('nothing-to-resume');
   await run.drawn();
-  const { actions } = await rail.get<{ actions: { resume: { reason: string } } }>('/runs/nothing-to-resume');
-  const resume = page.getByRole('button', { name: /^Resume/ });
-  await expect(resume).toHaveAttribute('aria-disabled', 'true');
-  await expect(resume).toHaveAttribute('title', actions.resume.reason);
-  await resume.click({ force: true });
-  await page.keyboard.press('r');
-  await expect(page).toHaveURL(/\/runs\/nothing-to-resume$/);
+  await desk.stopWorker();
+  // A worker counts as there for ten seconds; then the page hears that nobody has the code.
+  await expect(run.disabled('Replay')).toBeVisible({ timeout: 30_000 });
+  await locked('Replay', 'p');
+  expect(await reasonOf('Replay')).toContain('No worker');
+  await locked('Resume', 'r');
+  await lockedInMenu('Pause');
+  await lockedInMenu('Cancel');
+  await desk.replaceWorker();
+
+  // Of a trace from elsewhere nobody knows the code.
+  const file = new URL('../../lib/ingest/langgraph/fixtures/parallel.json', import.meta.url);
+  const { runs } = await rail.upload(readFileSync(file, 'utf8'));
+  await run.open(runs[0]?.id ?? '');
+  await run.drawn();
+  await locked('Fork', 'b');
+  await lockedInMenu('Rewind');
 });
 
 test('a plan that changed meanwhile is refused, and the new plan is shown', async ({ rail, desk, page }) => {

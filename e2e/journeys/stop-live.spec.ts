@@ -23,6 +23,15 @@ test('a running run is paused at its next point, says who and why, and is resume
   );
   await expect(run.status).toHaveText('Running');
 
+  // Its worker takes its time to let go of it.
+  let isHeld = true;
+  await page.route('**/api/v1/runs/paused', async (route) => {
+    const response = await route.fetch();
+    const { actions, ...summary } = await response.json();
+    const holder = { workerId: 'eu-1', since: summary.updatedAt, mode: 'resume' };
+    const held = { holder, actions: { ...actions, resume: { possible: false, reason: 'held' } } };
+    await route.fulfill({ response, json: { ...summary, actions, ...(isHeld ? held : {}) } });
+  });
   await desk.release('shop', `/orders/${ORDER}`);
   await expect(run.status).toHaveText('Paused');
   await expect(page.getByRole('region', { name: 'What happened' })).toContainText(
@@ -30,6 +39,9 @@ test('a running run is paused at its next point, says who and why, and is resume
   );
   expect(rail.outside.added).toEqual({});
 
+  // Of its worker’s letting go no event tells.
+  await expect(run.disabled('Resume')).toHaveAttribute('title', 'held');
+  isHeld = false;
   await run.plan('Resume');
   await new PlanPage(page).give('Resume');
   await expect(run.status).toHaveText('Completed');

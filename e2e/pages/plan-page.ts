@@ -51,6 +51,12 @@ export class PlanPage {
     );
   }
 
+  /** What may run beyond the frontier, row by row, as it reads. */
+  async envelope(): Promise<readonly string[]> {
+    const group = this.table.getByRole('rowgroup').filter({ hasText: 'Goes live beyond the frontier' });
+    return (await group.getByRole('row').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
+  }
+
   effect(name: string): Locator {
     return this.#page.getByRole('region', { name: `Effect ${name}` });
   }

@@ -97,10 +97,21 @@ export class RunPage {
     await order.click();
   }
 
+  /** The header's order of that mode where it cannot be given. */
+  disabled(mode: 'Resume' | 'Fork' | 'Replay'): Locator {
+    return this.#page.getByRole('button', { name: new RegExp(`^${mode}`) });
+  }
+
+  /** An order of the menu, which is opened for it. */
+  async inMenu(mode: 'Rewind' | 'Pause' | 'Cancel'): Promise<Locator> {
+    const item = this.#page.getByRole('menuitem', { name: mode });
+    if (!(await item.isVisible())) await this.#page.getByRole('button', { name: 'More actions' }).click();
+    return item;
+  }
+
   /** An order without a plan, from the menu through its dialog, which says what it will do. */
   async stop(mode: 'Pause' | 'Cancel', reason: string): Promise<void> {
-    await this.#page.getByRole('button', { name: 'More actions' }).click();
-    await this.#page.getByRole('menuitem', { name: mode }).click();
+    await (await this.inMenu(mode)).click();
     const dialog = this.#page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Reason' }).fill(reason);
     await dialog.getByRole('button', { name: `${mode} the run` }).click();

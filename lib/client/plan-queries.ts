@@ -2,15 +2,12 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { Result } from '@/lib/core/shared/result';
 import { type ApiProblem, apiUrl, orThrow, postJson, runPath } from './api';
 import type { CommandAnswer, CommandBody, PlanAnswer, PlanBody } from './api-types';
-import { runKeys } from './run-queries';
+import { MOMENT_MS, runKeys } from './run-queries';
 
 export const planKeys = {
   plans: (id: string) => [...runKeys.live(id), 'plan'] as const,
   plan: (id: string, body: PlanBody) => [...planKeys.plans(id), body] as const,
 };
-
-/** A plan that nobody looks at any more is let go soon: each choice has one of its own. */
-const MOMENT_MS = 10_000;
 
 /** What an order would do. Changes nothing, so it is a query; it is asked again whenever the run moves. */
 export const planQuery = (id: string, body: PlanBody) =>

@@ -28,8 +28,8 @@ export const runKeys = {
   at: (id: string, what: string, seq: number) => [...runKeys.run(id), 'at', what, seq] as const,
 };
 
-/** A run that moves has a new key for each moment: what nobody looks at any more is let go soon. */
-const MOMENT_MS = 10_000;
+/** A run that moves has a new key for each moment, a plan for each choice: what nobody looks at any more goes soon. */
+export const MOMENT_MS = 10_000;
 
 const PAGE = 50;
 /** Rows in one read of a list that is read whole. */
