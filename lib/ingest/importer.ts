@@ -49,6 +49,8 @@ export interface JournalDraft {
   copy(draft: Draft): void;
   /** The payload of any value that JSON, or our tags for more, can hold. */
   put(value: unknown): PayloadRef;
+  /** The payload of a text that `encodeValue` wrote. */
+  putText(json: string): PayloadRef;
 }
 
 const text = new TextEncoder();
@@ -69,6 +71,12 @@ export function draftJournal(
     events.push({ by: 'worker', epoch: epoch(1), version: EVENT_VERSION, ...draft, runId, seq: here, at });
     return here;
   };
+  const putText = (json: string): PayloadRef => {
+    const body = text.encode(json);
+    const sha256 = hash(body);
+    if (!payloads.has(sha256)) payloads.set(sha256, { sha256, bytes: body.length, codec: 'json', body });
+    return { sha256, bytes: body.length, codec: 'json' };
+  };
   return {
     runId,
     events,
@@ -86,10 +94,8 @@ export function draftJournal(
         throw new Error(
           `Broken invariant: parsed JSON is recordable, but ${encoded.problem.path}: ${encoded.problem.why}`,
         );
-      const body = text.encode(encoded.value);
-      const sha256 = hash(body);
-      if (!payloads.has(sha256)) payloads.set(sha256, { sha256, bytes: body.length, codec: 'json', body });
-      return { sha256, bytes: body.length, codec: 'json' };
+      return putText(encoded.value);
     },
+    putText,
   };
 }

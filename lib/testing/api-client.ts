@@ -23,7 +23,11 @@ export interface Reply {
 
 /** Requests to one console, JSON in and out. */
 export class ApiClient {
-  constructor(readonly url: string) {}
+  constructor(
+    readonly url: string,
+    /** Sent with every request. */
+    readonly always: Readonly<Record<string, string>> = {},
+  ) {}
 
   get = (path: string, headers: Record<string, string> = {}) => this.send('GET', path, undefined, headers);
   post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -34,7 +38,11 @@ export class ApiClient {
   async send(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Reply> {
     const response = await fetch(`${this.url}${path}`, {
       method,
-      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...this.always,
+        ...headers,
+      },
       ...(body === undefined
         ? {}
         : {

@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { type RunId, sha256 } from '@/lib/core/events/ids';
 import { payloadRefsOf } from '@/lib/core/events/payload-refs';
 import type { RunEvent } from '@/lib/core/events/run-event';
+import { visitPath } from '@/lib/core/events/step-key';
 import { foldRun } from '@/lib/core/projections/run-state';
-import type { Imported, Importer, ImportTools } from '@/lib/usecases/ports';
+import type { FileImporter, Imported, ImportedRun, ImportTools } from '@/lib/usecases/ports';
 import { runEvent } from '@/lib/wire/v1/events';
+import { machine } from '@/lib/wire/v1/runs';
 
 /** A file that the importer must read. */
 export interface ImportSample {
@@ -19,7 +21,7 @@ export const importTools: ImportTools = {
 };
 
 /** The file as runs; a refusal is a failed test. */
-export function decoded(importer: Importer, bytes: Uint8Array): Imported {
+export function decoded(importer: FileImporter, bytes: Uint8Array): Imported {
   const result = importer.decode(bytes, importTools);
   if (!result.ok)
     throw new Error(`${importer.id} refused the sample at ${result.problem.path}: ${result.problem.message}`);
@@ -28,7 +30,7 @@ export function decoded(importer: Importer, bytes: Uint8Array): Imported {
 
 /** What every importer promises. `foreign`: files of other formats, and of none. */
 export function importerContract(
-  importer: Importer,
+  importer: FileImporter,
   samples: readonly ImportSample[],
   foreign: readonly ImportSample[],
 ): void {
@@ -101,6 +103,63 @@ export function importerContract(
         message: expect.stringMatching(/./),
       });
   });
+}
+
+/** What every journal that an importer makes keeps to: each breach in words. */
+export function runFaults(run: ImportedRun): readonly string[] {
+  return [
+    ...run.events.flatMap((event, i) => {
+      const parsed = runEvent.safeParse(JSON.parse(JSON.stringify(event)));
+      return [
+        ...(event.seq === i + 1 ? [] : [`seq ${event.seq} stands at ${i + 1}`]),
+        ...(event.runId === run.runId ? [] : [`seq ${event.seq} is of ${event.runId}`]),
+        ...(event.at >= (run.events[i - 1]?.at ?? 0) ? [] : [`seq ${event.seq} goes back in time`]),
+        ...(parsed.error === undefined ? [] : [`seq ${event.seq} ${event.kind}: ${parsed.error.message}`]),
+      ];
+    }),
+    ...(foldRun(run.events).seq === run.events.length ? [] : ['the fold does not reach the end']),
+    ...stepFaults(run.events),
+    ...visitFaults(run.events),
+    ...run.events.flatMap(payloadRefsOf).flatMap((ref) => {
+      const payload = run.payloads.get(ref.sha256);
+      return payload !== undefined &&
+        payload.bytes === ref.bytes &&
+        importTools.hash(payload.body) === ref.sha256
+        ? []
+        : [`payload ${ref.sha256} is not brought, or is another`];
+    }),
+    ...(run.machine === undefined ||
+    machine.safeParse(JSON.parse(JSON.stringify(run.machine.machine))).success
+      ? []
+      : ['the machine cannot be sent']),
+  ];
+}
+
+/** Visits left that are not open, entered twice, out of number, or with steps that begin outside of them. */
+function visitFaults(events: readonly RunEvent[]): readonly string[] {
+  const open = new Set<string>();
+  const counts = new Map<string, number>();
+  const faults: string[] = [];
+  for (const event of events) {
+    if (event.kind === 'state.entered') {
+      const nth = (counts.get(event.state) ?? 0) + 1;
+      counts.set(event.state, nth);
+      if (event.visit !== nth) faults.push(`${event.key} is visit ${event.visit}, not ${nth}`);
+      if (event.key !== visitPath(event.state, nth))
+        faults.push(`${event.key} is no address of ${event.state}`);
+      open.add(event.key);
+    } else if (event.kind === 'state.left') {
+      if (!open.delete(event.key)) faults.push(`${event.key} is left and was not open`);
+    } else if (
+      event.kind === 'step.started' ||
+      event.kind === 'step.completed' ||
+      event.kind === 'step.failed'
+    ) {
+      const visit = event.stepKey.split('/', 1)[0] ?? '';
+      if (!open.has(visit)) faults.push(`${event.stepKey} ${event.kind} outside of its visit`);
+    }
+  }
+  return faults;
 }
 
 /** Attempts that end without having begun, begin while they are open, or end earlier than they began. */

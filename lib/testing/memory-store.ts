@@ -5,14 +5,16 @@ import {
   type Seq,
   type Sha256,
   type StepKey,
-  seq,
 } from '@/lib/core/events/ids';
 import { misreferred, type Payload } from '@/lib/core/events/payload';
 import type { RunEvent } from '@/lib/core/events/run-event';
+import { type AuditRecord, auditedIn, auditText, ended } from '@/lib/core/journal/audit';
 import { wantedBy } from '@/lib/core/journal/wanted';
 import type { Machine } from '@/lib/core/machine/machine';
+import { bucketsOf } from '@/lib/core/projections/buckets';
 import { inForce } from '@/lib/core/projections/effective-path';
-import { isWatched } from '@/lib/core/projections/ledger';
+import { doubtsOf, isWatched } from '@/lib/core/projections/ledger';
+import { needsPerson } from '@/lib/core/projections/needs-person';
 import type {
   CheckpointRecord,
   EffectRecord,
@@ -24,24 +26,29 @@ import { statusNow } from '@/lib/core/projections/run-status';
 import { assertDefined } from '@/lib/core/shared/assert';
 import type { Result } from '@/lib/core/shared/result';
 import { assertChange } from '@/lib/stores/prisma/assert-change';
-import { bucketRanges, countedAs } from '@/lib/stores/prisma/bucket-ranges';
 import { ticketsOf } from '@/lib/stores/prisma/claimable';
 import { LocalFeed } from '@/lib/stores/prisma/local-feed';
 import { digestsIn } from '@/lib/stores/prisma/payload-refs';
 import { ticketOf } from '@/lib/stores/prisma/rows';
 import { failureText, searchText } from '@/lib/stores/prisma/run-text';
+import { changesLedger } from '@/lib/stores/prisma/write-rows';
 import type {
   AnswerRecord,
+  Assembly,
+  AuditFilter,
   BatchRecord,
   Bucket,
   Change,
   Children,
+  Cut,
   EventRange,
   JudgedAt,
   Page,
+  PartRecord,
   RunCursor,
   RunFilter,
   RunPageAsk,
+  ShareRecord,
   SnapshotRecord,
   Store,
   WorkerRecord,
@@ -60,6 +67,7 @@ interface RunRows {
   readonly checkpoints: Map<Seq, CheckpointRecord>;
   readonly snapshots: SnapshotRecord[];
   readonly batches: Map<string, BatchRecord>;
+  readonly parts: Map<string, PartRecord>;
 }
 
 interface PayloadRow {
@@ -83,6 +91,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const payloads = new Map<Sha256, PayloadRow>();
   const machines = new Map<string, Machine>();
   const workers = new Map<string, WorkerRecord>();
+  const audit: AuditRecord[] = [];
+  const shares = new Map<string, { readonly share: ShareRecord; readonly secret: Sha256 }>();
   const feed = new LocalFeed();
   const openedAt = now();
 
@@ -93,6 +103,22 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     ...record,
     ledgerVersion: record.root === record.runId ? ledgerVersion(record.root) : 0,
   });
+
+  const assemblyOf = (id: RunId): Assembly => ({
+    parts: runs.get(id)?.parts.size ?? 0,
+    children: [...runs.values()].filter(({ record }) => record.parent?.runId === id).length,
+    ledgerVersion: ledgerVersion(runs.get(id)?.record.root ?? id),
+  });
+
+  function cut(rows: RunRows, { after, effects: gone }: Cut): void {
+    rows.events.length = after;
+    rows.snapshots.splice(0, rows.snapshots.length, ...rows.snapshots.filter(({ seq }) => seq <= after));
+    for (const [key, { startedSeq }] of rows.steps) if (startedSeq > after) rows.steps.delete(key);
+    for (const [key, { askedSeq }] of rows.questions) if (askedSeq > after) rows.questions.delete(key);
+    for (const at of rows.checkpoints.keys()) if (at > after) rows.checkpoints.delete(at);
+    for (const { stepKey, generation } of gone)
+      effects.delete(`${rows.record.root} ${generation} ${stepKey}`);
+  }
 
   function contextOf(ask: WriteAsk<unknown, unknown>): WriteContext {
     const rows = runs.get(ask.runId);
@@ -127,6 +153,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
           return other === undefined ? [] : [[runId, withLedger(other.record)] as const];
         }),
       ),
+      assembly: new Map(
+        ask.assembly === true
+          ? [ask.runId, ...(ask.also ?? []).map(({ runId }) => runId)]
+              .filter((id) => runs.has(id))
+              .map((id) => [id, assemblyOf(id)])
+          : [],
+      ),
     };
   }
 
@@ -153,11 +186,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         checkpoints: new Map(),
         snapshots: [],
         batches: new Map(),
+        parts: new Map(),
       };
       runs.set(id, rows);
     }
     if (ticketOf(rows.record) !== ticketOf(change.run)) rows.wantedAt = change.run.updatedAt;
     rows.record = change.run;
+    if (change.cut !== undefined) cut(rows, change.cut);
+    for (const part of change.parts ?? [])
+      if (!rows.parts.has(part.id)) rows.parts.set(part.id, { ...part, body: part.body.slice() });
     rows.events.push(...change.events);
     keep(change.payloads, at);
     for (const digest of digestsIn(change.events)) {
@@ -170,7 +207,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     }
     for (const effect of change.effects)
       effects.set(`${effect.root} ${effect.generation} ${effect.stepKey}`, effect);
-    if (change.effects.length > 0) ledgers.set(change.run.root, ledgerVersion(change.run.root) + 1);
+    if (changesLedger(change)) ledgers.set(change.run.root, ledgerVersion(change.run.root) + 1);
     for (const question of change.questions)
       rows.questions.set(`${question.line} ${question.questionId}`, question);
     for (const checkpoint of change.checkpoints) rows.checkpoints.set(checkpoint.seq, checkpoint);
@@ -182,6 +219,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     if (change.batch !== undefined)
       rows.batches.set(`${change.batch.epoch} ${change.batch.batch}`, change.batch);
     for (const answer of change.answers ?? []) answers.set(answer.key, answer);
+    const audited = auditedIn(change.run, change.events);
+    for (const end of audited.ends) {
+      const at = audit.findLastIndex((one) => one.runId === id && one.commandId === end.commandId);
+      const before = audit[at];
+      if (before !== undefined) audit[at] = ended(before, end);
+    }
+    audit.push(...audited.records);
   }
 
   const sorted = (
@@ -216,11 +260,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         for (const one of together)
           assertChange(one.run.runId, { ...context, run: runs.get(one.run.runId)?.record }, one);
         for (const one of together) {
-          const { runId, headSeq } = one.run;
+          const { runId, headSeq, edition } = one.run;
           store(one, context.now);
           feed.publish({
             runId,
             headSeq,
+            edition,
             status: statusNow(one.run, context.now, openedAt),
             wanted: wantedBy(one.run) !== undefined,
           });
@@ -232,9 +277,20 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       const rows = runs.get(id);
       return rows === undefined ? undefined : withLedger(rows.record);
     },
+    async edition(id) {
+      return runs.get(id)?.record.edition;
+    },
+    async parts(id, ids) {
+      return [...(runs.get(id)?.parts.values() ?? [])]
+        .filter((part) => ids === undefined || ids.includes(part.id))
+        .sort((a, b) => compare(a.id, b.id));
+    },
+    async assembly(id) {
+      return assemblyOf(id);
+    },
     async runs(ask): Promise<Page<RunRecord, RunCursor>> {
       const found = sorted(
-        all().filter(matches(ask.filter, ask.judged)),
+        all().filter(matches(ask.filter, ask.judged, [...effects.values()])),
         ask.sort,
         ask.descending,
         ask.judged,
@@ -325,22 +381,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       return (runs.get(id)?.events ?? []).filter((event) => at.includes(event.seq));
     },
     async buckets(id, n): Promise<readonly Bucket[]> {
-      const events = runs.get(id)?.events ?? [];
-      return bucketRanges(events.length, n).map(({ from, to }) => {
-        const part = events.slice(from - 1, to);
-        const count = (what: ReturnType<typeof countedAs>) =>
-          part.filter((event) => countedAs(event) === what).length;
-        return {
-          fromSeq: seq(from),
-          toSeq: seq(to),
-          fromAt: assertDefined(part[0], 'a bucket has events').at,
-          toAt: assertDefined(part.at(-1), 'a bucket has events').at,
-          events: part.length,
-          effects: count('effects'),
-          errors: count('errors'),
-          checkpoints: count('checkpoints'),
-        };
-      });
+      return bucketsOf(runs.get(id)?.events ?? [], n);
     },
     async steps(id, page) {
       const after = page?.after ?? 0;
@@ -443,9 +484,63 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         return old.length;
       },
     },
+    audit: {
+      async add(record) {
+        audit.push(record);
+      },
+      async list({ filter, cursor, limit }) {
+        const found = audit
+          .map((record, key) => ({ record, key }))
+          .filter(({ record }) => isAudited(filter, record))
+          .sort((a, b) => b.record.at - a.record.at || b.key - a.key);
+        const rest = found.filter(
+          ({ record, key }) =>
+            cursor === undefined || record.at < cursor.at || (record.at === cursor.at && key < cursor.key),
+        );
+        const last = rest.slice(0, limit).at(-1);
+        return {
+          items: rest.slice(0, limit).map(({ record, key }) => ({ ...record, key })),
+          total: found.length,
+          nextCursor:
+            rest.length > limit && last !== undefined ? { at: last.record.at, key: last.key } : undefined,
+        };
+      },
+    },
+    shares: {
+      async add(share, secret) {
+        shares.set(share.id, { share, secret });
+      },
+      async get(id) {
+        return shares.get(id)?.share;
+      },
+      async bySecret(secret) {
+        return [...shares.values()].find((one) => one.secret === secret)?.share;
+      },
+      async of(id) {
+        return [...shares.values()]
+          .map(({ share }) => share)
+          .filter((share) => share.runId === id)
+          .sort((a, b) => b.createdAt - a.createdAt || compare(a.id, b.id));
+      },
+      async revoke(id, by, at) {
+        const found = shares.get(id);
+        if (found === undefined || found.share.revoked !== undefined) return false;
+        shares.set(id, { ...found, share: { ...found.share, revoked: { at, by } } });
+        return true;
+      },
+    },
     async close() {},
   };
 }
+
+const isAudited = (filter: AuditFilter, record: AuditRecord): boolean =>
+  (filter.actor === undefined || filter.actor.includes(record.actor)) &&
+  (filter.action === undefined || filter.action.includes(record.action)) &&
+  !filter.not?.includes(record.action) &&
+  (filter.run === undefined || filter.run === record.runId) &&
+  auditText(record).includes((filter.q ?? '').toLowerCase()) &&
+  record.at >= (filter.from ?? 0) &&
+  record.at < (filter.to ?? Number.POSITIVE_INFINITY);
 
 /** Texts by their UTF-8 bytes, as both databases sort them here. */
 function compare(a: number | string, b: number | string): number {
@@ -476,13 +571,25 @@ function sortValue(
   }
 }
 
-function matches(filter: RunFilter, judged: JudgedAt | undefined): (run: RunRecord) => boolean {
+function matches(
+  filter: RunFilter,
+  judged: JudgedAt | undefined,
+  effects: readonly EffectRecord[],
+): (run: RunRecord) => boolean {
   const q = filter.q?.toLowerCase();
   const failure = filter.failure?.toLowerCase();
+  const inDoubt = (run: RunRecord) => doubtsOf(run.runId, effects, judged?.now ?? epochMs(0)).length > 0;
   return (run) =>
     (filter.status === undefined || filter.status.includes(statusOf(run, judged))) &&
     (filter.agent === undefined || filter.agent.includes(run.state.agent)) &&
+    !filter.notAgent?.includes(run.state.agent) &&
     (filter.tag === undefined || filter.tag.every((tag) => run.state.tags.includes(tag))) &&
+    !filter.notTag?.some((tag) => run.state.tags.includes(tag)) &&
+    (filter.source === undefined || filter.source.includes(run.source)) &&
+    !filter.notSource?.includes(run.source) &&
+    (filter.inDoubt === undefined || filter.inDoubt === inDoubt(run)) &&
+    (filter.attention === undefined ||
+      filter.attention === needsPerson(run, statusOf(run, judged), inDoubt(run))) &&
     (q === undefined || searchText(run).includes(q)) &&
     (filter.from === undefined || run.createdAt >= filter.from) &&
     (filter.to === undefined || run.createdAt < filter.to) &&

@@ -17,15 +17,19 @@ import type { EventBody } from '@/lib/core/events/run-event';
 import type { Machine } from '@/lib/core/machine/machine';
 import type {
   CheckpointRecord,
+  EffectRecord,
   EffectStatus,
   QuestionRecord,
   RunRecord,
+  RunState,
   RunStatus,
 } from '@/lib/core/projections/records';
 import { assertDefined } from '@/lib/core/shared/assert';
 import type {
   AnswerRecord,
   BatchRecord,
+  Change,
+  PartRecord,
   RunCursor,
   RunFilter,
   RunMoved,
@@ -362,7 +366,9 @@ export function storeContract(
       stop();
       await append(store, 'run_a', { bodies: [queued] });
       // Nobody holds it: the feed says what list and page say.
-      expect(moved).toEqual([{ runId: 'run_a', headSeq: 2, status: 'interrupted', wanted: false }]);
+      expect(moved).toEqual([
+        { runId: 'run_a', headSeq: 2, status: 'interrupted', wanted: false, edition: 0 },
+      ]);
     });
 
     it('tells the feed the status that the list shows: of a copy that ran when it was made, that it is unknown', async () => {
@@ -1022,6 +1028,137 @@ export function storeContract(
       expect(await ids({ status: ['failed'], tag: ['prod'], q: 'refund' })).toEqual(['run_A']);
     });
 
+    it('filters by what a run is not: agent, tag and source', async () => {
+      await make('run_A', { agent: 'desk', tags: ['smoke', 'eu'] });
+      await make('run_B', { agent: 'desk', tags: ['smoke-2'] });
+      await make('run_C', { agent: 'smoke-desk' });
+      await append(store, 'run_D', { bodies: [queued], run: { source: 'langgraph', home: 'mirror' } });
+      expect(await ids({ notAgent: ['smoke-desk', 'other'] })).toEqual(['run_A', 'run_B', 'run_D']);
+      expect(await ids({ notTag: ['smoke'] })).toEqual(['run_B', 'run_C', 'run_D']);
+      expect(await ids({ notTag: ['smoke', 'smoke-2'] })).toEqual(['run_C', 'run_D']);
+      expect(await ids({ source: ['langgraph', 'otlp'] })).toEqual(['run_D']);
+      expect(await ids({ notSource: ['langgraph'] })).toEqual(['run_A', 'run_B', 'run_C']);
+      expect(await ids({ agent: ['desk'], notTag: ['eu'] })).toEqual(['run_B']);
+    });
+
+    it('filters by effects in doubt as of an instant, however the run ended, and by what waits for a person', async () => {
+      const key = stepKey(`plan#1/pay_${awkward}#1`);
+      const state = newRunRecord('x').state;
+      const waits = (
+        id: string,
+        status: RunStatus,
+        on: RunState['waitingOn'],
+        over: Partial<RunState> = {},
+      ) =>
+        append(store, id, {
+          bodies: [queued],
+          run: { state: { ...state, status, waitingOn: on, ...over } },
+        });
+      const withEffect = (
+        id: string,
+        status: RunStatus,
+        over: Partial<EffectRecord>,
+        home: RunRecord['home'] = 'here',
+      ) =>
+        append(store, id, {
+          bodies: [queued],
+          run: { home, state: { ...state, status } },
+          rest: { effects: [effectRecord(runId(id), key, over)] },
+        });
+      const question: QuestionRecord = {
+        questionId: questionId('q1'),
+        stepKey: key,
+        line: 0,
+        question: refOf(payload('"?"')),
+        questionDigest: digest('"?"'),
+        askedSeq: seq(1),
+        askedAt: epochMs(1),
+        status: 'open',
+      };
+      await withEffect('cancelled_doubt', 'cancelled', { status: 'in-doubt' });
+      await withEffect('failed_doubt', 'failed', { status: 'in-doubt' });
+      await withEffect('failed_settled', 'failed', { status: 'failed' });
+      await withEffect('copied_doubt', 'failed', { status: 'in-doubt' }, 'mirror');
+      // Its key is valid until 1_000 + 500: then nobody can say whether it happened.
+      const { intent } = effectRecord(runId('x'), key);
+      await withEffect('retried', 'completed', {
+        status: 'intended',
+        effect: 'idempotent',
+        firstIntentAt: epochMs(1_000),
+        intent: { ...intent, keyValidForMs: 500 },
+      });
+      await waits('asks', 'waiting', [{ stepKey: key, for: 'question' }]);
+      await waits('blocked', 'waiting', [
+        { stepKey: key, for: 'timer' },
+        { stepKey: key, for: 'conflict' },
+      ]);
+      await waits('sleeps', 'waiting', [{ stepKey: key, for: 'timer' }]);
+      await waits('asked', 'queued', [], { questions: { q1: { ...question, status: 'answered' } } });
+      await waits('paused', 'paused', []);
+      await waits('done', 'completed', []);
+      const lease = {
+        leaseId: leaseId('lease_1'),
+        workerId: workerId('w1'),
+        epoch: epoch(1),
+        since: epochMs(1_000),
+        expiresAt: epochMs(1_700),
+        leaseMs: 500,
+        mode: 'start' as const,
+      };
+      await append(store, 'runs', { bodies: [queued], run: { lease } });
+      await append(store, 'runs_asking', {
+        bodies: [queued],
+        run: {
+          lease: { ...lease, expiresAt: epochMs(9_000) },
+          state: { ...state, questions: { q1: question } },
+        },
+      });
+      const find = async (filter: RunFilter, now: number) =>
+        (
+          await store.runs({
+            filter,
+            judged: { now: epochMs(now), judgedFrom: epochMs(0) },
+            sort: 'created',
+            descending: false,
+            limit: 50,
+          })
+        ).items.map((run) => run.runId as string);
+
+      expect(await find({ inDoubt: true }, 1_499)).toEqual([
+        'cancelled_doubt',
+        'failed_doubt',
+        'copied_doubt',
+      ]);
+      expect(await find({ inDoubt: true }, 1_500)).toEqual([
+        'cancelled_doubt',
+        'failed_doubt',
+        'copied_doubt',
+        'retried',
+      ]);
+      expect(await find({ inDoubt: false, status: ['failed'] }, 1_500)).toEqual(['failed_settled']);
+      const always = ['cancelled_doubt', 'failed_doubt', 'asks', 'blocked', 'paused', 'runs_asking'];
+      expect(await find({ attention: true }, 1_499)).toEqual(always);
+      expect(await find({ attention: true }, 1_700)).toEqual([
+        'cancelled_doubt',
+        'failed_doubt',
+        'retried',
+        'asks',
+        'blocked',
+        'paused',
+        'runs',
+        'runs_asking',
+      ]);
+      expect(await find({ attention: false }, 1_499)).toEqual([
+        'failed_settled',
+        'copied_doubt',
+        'retried',
+        'sleeps',
+        'asked',
+        'done',
+        'runs',
+      ]);
+    });
+
     it.each(['updated', 'created', 'agent', 'status'] as const)(
       'pages by %s in both directions without losing or repeating a run',
       async (sort) => {
@@ -1329,6 +1466,263 @@ export function storeContract(
       expect(await store.workers.prune(epochMs(20))).toBe(0);
       expect(await store.workers.prune(epochMs(21))).toBe(1);
       expect(await ids()).toEqual(['w1']);
+    });
+  });
+
+  describe('links to a run', () => {
+    const share = (id: string, of: string, at: number) => ({
+      id,
+      runId: runId(of),
+      createdBy: `ada ${awkward}`,
+      createdAt: epochMs(at),
+      expiresAt: epochMs(at + DAY),
+    });
+
+    it('finds a link by its id, its secret and its run, and by nothing else', async () => {
+      const [first, second, other] = [
+        share('s1', awkward, 10),
+        share('s2', awkward, 20),
+        share('s3', 'r', 30),
+      ];
+      await store.shares.add(first, sha256(digest('one')));
+      await store.shares.add(second, sha256(digest('two')));
+      await store.shares.add(other, sha256(digest('three')));
+      expect(await store.shares.of(runId(awkward))).toEqual([second, first]);
+      expect(await store.shares.of(runId('nobody'))).toEqual([]);
+      expect(await store.shares.bySecret(sha256(digest('one')))).toEqual(first);
+      expect(await store.shares.bySecret(sha256(digest('nothing')))).toBeUndefined();
+      expect(await store.shares.get('s3')).toEqual(other);
+      expect(await store.shares.get('s4')).toBeUndefined();
+    });
+
+    it('keeps the first revocation', async () => {
+      await store.shares.add(share('s1', 'r', 10), sha256(digest('one')));
+      expect(await store.shares.revoke('s1', 'ada', epochMs(20))).toBe(true);
+      expect(await store.shares.revoke('s1', 'bob', epochMs(30))).toBe(false);
+      expect(await store.shares.revoke('s2', 'bob', epochMs(30))).toBe(false);
+      const revoked = { ...share('s1', 'r', 10), revoked: { at: 20, by: 'ada' } };
+      expect(await store.shares.get('s1')).toEqual(revoked);
+      expect(await store.shares.bySecret(sha256(digest('one')))).toEqual(revoked);
+      expect(await store.shares.of(runId('r'))).toEqual([revoked]);
+    });
+
+    if (kind.durable)
+      it('has them after it was opened again', async () => {
+        await store.shares.add(share('s1', 'r', 10), sha256(digest('one')));
+        await store.shares.revoke('s1', 'ada', epochMs(20));
+        const again = await assertDefined(opened.reopen, 'a durable store reopens')();
+        expect((await again.shares.bySecret(sha256(digest('one'))))?.revoked).toEqual({ at: 20, by: 'ada' });
+      });
+  });
+
+  describe('a run that is assembled from parts', () => {
+    const part = (id: string, content: string): PartRecord => ({
+      id,
+      at: epochMs(5),
+      body: new TextEncoder().encode(content),
+    });
+    const random = (value: number): EventBody => ({
+      kind: 'value.recorded',
+      key: stepKey('work#1/$random#1'),
+      of: 'random',
+      value,
+    });
+    const told = async (id: string) =>
+      (await store.parts(runId(id))).map(({ id: one, body }) => [one, new TextDecoder().decode(body)]);
+    /** Replaces everything after `after` with these, one edition on. */
+    const rewrite = async (
+      id: string,
+      after: number,
+      bodies: readonly EventBody[],
+      rest: Partial<Change> = {},
+    ): Promise<number> => {
+      const done = await store.commit<number, never>({
+        runId: runId(id),
+        decide: (context) => {
+          const before = assertDefined(context.run, 'the run is there');
+          const kept = { ...before, headSeq: seq(after), edition: before.edition + 1 };
+          const cut = { after: seq(after), effects: [] };
+          const change = appendTo(runId(id), { ...context, run: kept }, { bodies, rest: { cut, ...rest } });
+          return { ok: true, value: { value: change.run.headSeq, change } };
+        },
+      });
+      if (!done.ok) throw new Error('a rewriting without conditions was refused');
+      return done.value;
+    };
+
+    it('keeps each part once, whatever comes under its id later, and gives those that are asked for', async () => {
+      await append(store, 'run_a', {
+        bodies: [queued],
+        rest: { parts: [part('b', 'two'), part('a', ''), part(awkward, awkward)] },
+      });
+      await append(store, 'run_b', { rest: { parts: [part('a', 'of another run')] } });
+      await append(store, 'run_a', { rest: { parts: [part('b', 'other'), part('c', 'three')] } });
+      const all = [
+        ['a', ''],
+        ['b', 'two'],
+        ['c', 'three'],
+        [awkward, new TextDecoder().decode(new TextEncoder().encode(awkward))],
+      ];
+      expect((await told('run_a')).sort()).toEqual(all.sort());
+      expect((await store.parts(runId('run_a'), ['c', 'x', 'a'])).map(({ id }) => id)).toEqual(['a', 'c']);
+      expect(await store.parts(runId('run_x'))).toEqual([]);
+    });
+
+    it('tells a decision how many parts and children there are, where it asks', async () => {
+      await append(store, 'run_a', { bodies: [queued], rest: { parts: [part('a', 'x'), part('b', 'y')] } });
+      await append(store, 'run_c', {
+        run: newRunRecord('run_c', {
+          root: runId('run_a'),
+          parent: { runId: runId('run_a'), seq: seq(1), mode: 'fork' },
+        }),
+        rest: { effects: [effectRecord(runId('run_a'), stepKey('k'))] },
+      });
+      const asked = await contextOf('run_a', {
+        assembly: true,
+        also: [
+          { runId: runId('run_c'), root: runId('run_a') },
+          { runId: runId('run_new'), root: runId('run_new') },
+        ],
+      });
+      expect([...asked.assembly]).toEqual([
+        ['run_a', { parts: 2, children: 1, ledgerVersion: 1 }],
+        ['run_c', { parts: 0, children: 0, ledgerVersion: 1 }],
+      ]);
+      expect((await contextOf('run_a')).assembly.size).toBe(0);
+      expect(await store.assembly(runId('run_a'))).toEqual({ parts: 2, children: 1, ledgerVersion: 1 });
+    });
+
+    it('cuts a journal with all that begins after the cut, and goes on from there in the same commit', async () => {
+      const id = runId('run_a');
+      const snapshot = (at: number) => ({
+        seq: seq(at),
+        line: 0,
+        state: { ...newRunRecord('run_a').state, seq: seq(at) },
+      });
+      const checkpoint = (at: number): CheckpointRecord => ({
+        id: `cp_${at}`,
+        n: at,
+        line: 0,
+        seq: seq(at),
+        entrySeq: seq(1),
+        othersSeq: seq(0),
+        name: 'after it',
+        trigger: 'imported',
+        visit: 'work#1',
+        at: epochMs(1),
+      });
+      const saved: EventBody = {
+        kind: 'checkpoint.saved',
+        trigger: 'imported',
+        name: 'after it',
+        visit: 'work#1',
+        entrySeq: seq(1),
+        othersSeq: seq(0),
+      };
+      const [early, late] = [stepKey('early'), stepKey('late')];
+      await append(store, 'run_a', {
+        bodies: [queued, saved, stepStarted('early'), stepStarted('late'), saved, random(1)],
+        rest: {
+          steps: [stepRecord('early', { startedSeq: seq(3) }), stepRecord('late', { startedSeq: seq(4) })],
+          checkpoints: [checkpoint(2), checkpoint(5)],
+          snapshots: [snapshot(2), snapshot(6)],
+          effects: [
+            effectRecord(id, early, { intentSeq: seq(3) }),
+            effectRecord(id, late, { intentSeq: seq(4) }),
+          ],
+        },
+      });
+      await append(store, 'run_b', { bodies: [queued, random(1)], rest: { snapshots: [snapshot(2)] } });
+      const before = assertDefined(await store.run(id), 'the run is there');
+      const moved: RunMoved[] = [];
+      store.feed.subscribe((change) => moved.push(change));
+
+      expect(
+        await rewrite('run_a', 3, [random(2)], {
+          cut: { after: seq(3), effects: [{ stepKey: late, generation: 1 }] },
+          steps: [stepRecord('early', { startedSeq: seq(3), status: 'running' })],
+          parts: [part('new', 'p')],
+        }),
+      ).toBe(4);
+      const events = await store.events(id, { limit: 100 });
+      expect(events.map(({ kind }) => kind)).toEqual([
+        'run.queued',
+        'checkpoint.saved',
+        'step.started',
+        'value.recorded',
+      ]);
+      expect(events[3]).toMatchObject({ seq: 4, value: 2 });
+      expect((await store.steps(id)).map((step) => [step.stepKey, step.status])).toEqual([
+        ['early', 'running'],
+      ]);
+      expect((await store.checkpoints(id)).map(({ seq: at }) => at)).toEqual([2]);
+      expect((await store.snapshot(id, seq(100)))?.seq).toBe(2);
+      expect((await store.effects(id)).map(({ stepKey: key }) => key)).toEqual([early]);
+      expect(await store.ledgerVersion(id)).toBe(2);
+      expect(await store.run(id)).toMatchObject({ edition: 1, headSeq: 4, createdAt: before.createdAt });
+      expect(await store.edition(id)).toBe(1);
+      expect(await told('run_a')).toEqual([['new', 'p']]);
+      expect(moved.find(({ runId: of }) => of === id)).toMatchObject({ edition: 1, headSeq: 4 });
+      // The neighbour keeps what it has.
+      expect((await store.snapshot(runId('run_b'), seq(100)))?.seq).toBe(2);
+      expect(await heads('run_b')).toEqual([1, 2]);
+      expect(await store.edition(runId('run_b'))).toBe(0);
+      expect(await store.edition(runId('run_x'))).toBeUndefined();
+    });
+
+    it('goes on after a cut as if the journal had always been so, and begins at another time where it says so', async () => {
+      await append(store, 'run_a', { bodies: [queued, random(1), random(1)] });
+      await rewrite('run_a', 0, [queued]);
+      await append(store, 'run_a', (context) => ({
+        bodies: [random(3)],
+        run: { ...assertDefined(context.run, 'the run is there'), createdAt: epochMs(77) },
+      }));
+      expect(await heads('run_a')).toEqual([1, 2]);
+      expect(await store.run(runId('run_a'))).toMatchObject({ edition: 1, headSeq: 2, createdAt: 77 });
+      const { items } = await store.runs({
+        filter: { from: epochMs(77), to: epochMs(78) },
+        sort: 'created',
+        descending: true,
+        limit: 5,
+      });
+      expect(items.map(({ runId: id }) => id)).toEqual(['run_a']);
+    });
+
+    it('refuses a cut that takes nothing, and an edition that does not follow, as broken invariants', async () => {
+      await append(store, 'run_a', { bodies: [queued, random(1)] });
+      await expect(rewrite('run_a', 2, [random(2)])).rejects.toThrow('Broken invariant');
+      await expect(append(store, 'run_a', { run: { edition: 1 } })).rejects.toThrow('Broken invariant');
+      expect(await heads('run_a')).toEqual([1, 2]);
+    });
+
+    it('shows readers one edition or the other: what was read between two equal editions belongs together', async () => {
+      const pages = 4;
+      const size = 25;
+      const journal = (edition: number) => Array.from({ length: pages * size }, () => random(edition));
+      await append(store, 'run_a', { bodies: [queued, ...journal(0)] });
+      let writing = true;
+      const read = async () => {
+        let whole = 0;
+        while (writing || whole === 0) {
+          const before = await store.edition(runId('run_a'));
+          const values = new Set<unknown>();
+          for (let page = 0; page < pages; page += 1) {
+            const after = seq(1 + page * size);
+            for (const event of await store.events(runId('run_a'), { after, limit: size }))
+              values.add('value' in event ? event.value : undefined);
+            // A reader's next request comes after others had their turn.
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          if ((await store.edition(runId('run_a'))) !== before) continue;
+          expect([...values]).toEqual([before]);
+          whole += 1;
+        }
+        return whole;
+      };
+      const reading = Promise.all([read(), read()]);
+      for (let edition = 1; edition <= 12; edition += 1) await rewrite('run_a', 1, journal(edition));
+      writing = false;
+      expect(Math.min(...(await reading))).toBeGreaterThan(0);
     });
   });
 

@@ -31,6 +31,7 @@ export const newRunRecord = (id: string, over: Partial<RunRecord> = {}): RunReco
   createdAt: epochMs(1_000),
   updatedAt: epochMs(1_000),
   headSeq: seq(0),
+  edition: 0,
   epoch: epoch(1),
   lastBatch: 0,
   state: runningState('refund-desk'),

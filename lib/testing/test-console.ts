@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { buildRoot } from '@/lib/server/container';
 import type { Deps } from '@/lib/server/deps';
+import type { Gate } from '@/lib/server/gate';
 import { httpServer } from '@/lib/server/http-server';
 import { listener } from '@/lib/server/listener';
 import { router } from '@/lib/server/router';
@@ -20,6 +21,10 @@ export interface TestConsoleOptions {
   /** A store that is open already (the memory store); the caller does not close it. */
   readonly store?: Store;
   readonly limits?: Partial<Deps['limits']>;
+  /** Who may come in; absent: whoever is on this machine, as the local user. */
+  readonly gate?: Gate;
+  /** Absent: errors on stderr. */
+  readonly log?: Deps['log'];
   /** The built `decode-worker.mjs`; absent: uploads are decoded in the test's own thread. */
   readonly decoder?: string;
 }
@@ -52,13 +57,16 @@ export async function startTestConsole(options: TestConsoleOptions = {}): Promis
     maxJsonDepth: options.limits?.jsonDepth ?? 64,
     ...(options.decoder === undefined ? {} : { decoder: options.decoder }),
   };
-  const log = pino(
-    { level: process.env['RERAIL_LOG'] ?? 'error', base: null },
-    pino.destination({ fd: 2, sync: true }),
-  );
-  const { deps, close } = await buildRoot(store, env, log);
+  const log =
+    options.log ??
+    pino(
+      { level: process.env['RERAIL_LOG'] ?? 'error', base: null },
+      pino.destination({ fd: 2, sync: true }),
+    );
+  const { deps, close } = await buildRoot(store, env, log, options.gate);
   const serve = listener({
     route: router(routes),
+    gate: deps.gate,
     pages: undefined,
     deps,
     onError: (error) => log.error({ err: error }, 'request failed'),

@@ -67,10 +67,12 @@ function accept(
   const from = { runId: parent.runId, seq: loaded.plan.from.seq };
   return writeOrder<CommandProblem | { readonly kind: 'moved' }>(
     deps,
-    { runId: id, root, commandId, requestDigest, loaded },
-    ({ ledgerVersion, now }) => {
+    { runId: id, root, also: [{ runId: parent.runId, root }], commandId, requestDigest, loaded },
+    ({ ledgerVersion, now, also }) => {
       // What the lineage's effects came to since the plan was made may be another plan.
       if (ledgerVersion !== loaded.ledgerVersion) return fail({ kind: 'moved' });
+      // So may what late parts made of its journal, and then it is not what was copied.
+      if (also.get(parent.runId)?.edition !== parent.edition) return fail({ kind: 'moved' });
       const fresh = newRun({
         runId: id,
         agent: parent.state.agent,

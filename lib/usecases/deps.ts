@@ -12,6 +12,8 @@ export interface UsecaseDeps {
   readonly leaseMs: number;
   /** When the console started, by the store's clock: no lease is judged within its own length of this instant. */
   readonly judgedFrom: EpochMs;
-  /** Who gives orders through this console until sign-in exists: the operating system's user. */
+  /** Who asks, as journal and audit show it; the operating system's user where no sign-in is asked for. */
   readonly actor: string;
+  /** Why whoever asks may give no order; absent where it may. */
+  readonly barred?: string;
 }

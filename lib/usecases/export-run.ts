@@ -21,25 +21,38 @@ export type RunPart =
   | { readonly kind: 'payload'; readonly payload: Payload }
   | { readonly kind: 'event'; readonly event: RunEvent };
 
+/** The journal that was being read is not there any more: what was read of it is no part of the new one. */
+export class AssembledAnew extends Error {
+  constructor(id: RunId) {
+    super(`Run ${id} was assembled anew while it was read`);
+    this.name = 'AssembledAnew';
+  }
+}
+
 const EVENTS_AT_ONCE = 1_000;
 const PAYLOAD_BYTES_AT_ONCE = 8 * 1024 * 1024;
 
 /** The whole run up to the head that it has now; what is appended meanwhile is left out. Reads as it is consumed. */
 export async function exportRun(
   deps: Pick<UsecaseDeps, 'store' | 'hash'>,
-  ask: { readonly runId: RunId },
+  ask: {
+    readonly runId: RunId;
+    /** Which payloads are read; absent: all of them. Each is asked for once. */
+    readonly wants?: (payload: PayloadRef) => boolean;
+  },
 ): Promise<Result<{ readonly run: RunRecord; readonly parts: AsyncIterable<RunPart> }, NotFound>> {
   const run = await deps.store.run(ask.runId);
   if (run === undefined) return fail(noRun(ask.runId));
   const digest = run.state.machineDigest;
   const machine = digest === undefined ? undefined : await deps.store.machines.get(digest);
-  return ok({ run, parts: partsOf(deps, run, machine) });
+  return ok({ run, parts: partsOf(deps, run, machine, ask.wants ?? (() => true)) });
 }
 
 async function* partsOf(
   { store, hash }: Pick<UsecaseDeps, 'store' | 'hash'>,
   run: RunRecord,
   machine: Machine | undefined,
+  wants: (payload: PayloadRef) => boolean,
 ): AsyncGenerator<RunPart> {
   yield { kind: 'run', run, machine, headDigest: stateDigest(run, hash) };
   const given = new Set<Sha256>();
@@ -49,8 +62,10 @@ async function* partsOf(
       before: (run.headSeq + 1) as RunRecord['headSeq'],
       limit: EVENTS_AT_ONCE,
     });
+    if (run.home === 'mirror' && (await store.edition(run.runId)) !== run.edition)
+      throw new AssembledAnew(run.runId);
     after = assertDefined(page.at(-1), `the journal of ${run.runId} reaches its head`).seq;
-    for (const refs of groups(newRefs(page, given))) {
+    for (const refs of groups(newRefs(page, given).filter(wants))) {
       const found = await store.payloads.many(refs.map((ref) => ref.sha256));
       for (const { sha256, codec } of refs) {
         // As what it was first stored here is no part of the run.

@@ -2,10 +2,11 @@ import type { RunId, Seq, Sha256 } from '@/lib/core/events/ids';
 import type { PayloadRef } from '@/lib/core/events/payload';
 import { diffStates, type StateChange } from '@/lib/core/projections/diff';
 import type { RunState } from '@/lib/core/projections/records';
-import { fail, ok, type Result } from '@/lib/core/shared/result';
+import { ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
+import { ofOneEdition } from './one-edition';
 import { jsonOf } from './payload-of';
-import { type NotFound, noRun } from './problems';
+import type { NotFound } from './problems';
 import { clampToHead, stateAt } from './state-at';
 
 /** Larger variables are compared as wholes: the reader opens them side by side. */
@@ -18,15 +19,15 @@ export async function getDiff(
 ): Promise<
   Result<{ readonly from: Seq; readonly to: Seq; readonly changes: readonly StateChange[] }, NotFound>
 > {
-  const run = await deps.store.run(ask.runId);
-  if (run === undefined) return fail(noRun(ask.runId));
-  const [left, right] = await Promise.all([
-    stateAt(deps, run, clampToHead(run, ask.from)),
-    stateAt(deps, run, clampToHead(run, ask.to)),
-  ]);
-  const values = await deps.store.payloads.many(differing(left.state, right.state));
-  const changes = diffStates(left.state, right.state, (ref) => jsonOf(ref, values.get(ref.sha256)));
-  return ok({ from: left.state.seq, to: right.state.seq, changes });
+  return ofOneEdition(deps, ask.runId, async (run) => {
+    const [left, right] = await Promise.all([
+      stateAt(deps, run, clampToHead(run, ask.from)),
+      stateAt(deps, run, clampToHead(run, ask.to)),
+    ]);
+    const values = await deps.store.payloads.many(differing(left.state, right.state));
+    const changes = diffStates(left.state, right.state, (ref) => jsonOf(ref, values.get(ref.sha256)));
+    return ok({ from: left.state.seq, to: right.state.seq, changes });
+  });
 }
 
 /** Payloads that stand on one side only; equal ones need no look inside. */

@@ -24,7 +24,7 @@ const journal = Array.from({ length: MOST }, (_, index) => {
 });
 
 const store = {
-  run: async () => ({ runId: 'r', state: { seq: MOST, open: {}, stopped: {}, rewinds: [] } }),
+  run: async () => ({ runId: 'r', home: 'here', state: { seq: MOST, open: {}, stopped: {}, rewinds: [] } }),
   step: async () => [{ stepKey: KEY, line: 0, startedSeq: 1, endedSeq: MOST } as unknown as StepRecord],
   events: async (_run: RunId, range: EventRange) =>
     journal

@@ -5,8 +5,9 @@ import { stepAt, stepInForce } from '@/lib/core/projections/steps';
 import { assertDefined } from '@/lib/core/shared/assert';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
+import { ofOneEdition } from './one-edition';
 import type { EventRange } from './ports';
-import { type NotFound, noRun } from './problems';
+import type { NotFound } from './problems';
 
 /** One try at a step. `outcome`: `completed`, a kind of failure, `reused`, `skipped`, `open`, or `unknown`. */
 export interface AttemptView {
@@ -36,25 +37,25 @@ export async function getStep(
   deps: Pick<UsecaseDeps, 'store'>,
   ask: { readonly runId: RunId; readonly key: StepKey },
 ): Promise<Result<StepDetailView, NotFound>> {
-  const run = await deps.store.run(ask.runId);
-  if (run === undefined) return fail(noRun(ask.runId));
-  const rows = await deps.store.step(ask.runId, ask.key);
-  const newest = rows.at(-1);
-  if (newest === undefined)
-    return fail({ kind: 'not-found', detail: `Run ${ask.runId} has no step ${ask.key}.` });
-  const step = stepAt(rows, ask.key, run.state) ?? newest;
-  const first = Math.min(...rows.map((row) => row.startedSeq));
-  const ended = rows.every((row) => row.endedSeq !== undefined);
-  const last = Math.max(...rows.map((row) => row.endedSeq ?? row.startedSeq));
-  const range = { after: (first - 1) as Seq, ...(ended && { before: (last + 1) as Seq }) };
-  const [events, holders] = await Promise.all([
-    everyEvent(deps, ask.runId, { ...range, kinds: stepKinds }, (event) => isOf(event, ask.key)),
-    everyEvent(deps, ask.runId, { kinds: holderKinds }, () => true),
-  ]);
-  return ok({
-    step,
-    inForce: stepInForce(step, rows, run.state),
-    attempts: attemptsOf(ask.key, events, holders, run),
+  return ofOneEdition(deps, ask.runId, async (run) => {
+    const rows = await deps.store.step(ask.runId, ask.key);
+    const newest = rows.at(-1);
+    if (newest === undefined)
+      return fail({ kind: 'not-found', detail: `Run ${ask.runId} has no step ${ask.key}.` });
+    const step = stepAt(rows, ask.key, run.state) ?? newest;
+    const first = Math.min(...rows.map((row) => row.startedSeq));
+    const ended = rows.every((row) => row.endedSeq !== undefined);
+    const last = Math.max(...rows.map((row) => row.endedSeq ?? row.startedSeq));
+    const range = { after: (first - 1) as Seq, ...(ended && { before: (last + 1) as Seq }) };
+    const [events, holders] = await Promise.all([
+      everyEvent(deps, ask.runId, { ...range, kinds: stepKinds }, (event) => isOf(event, ask.key)),
+      everyEvent(deps, ask.runId, { kinds: holderKinds }, () => true),
+    ]);
+    return ok({
+      step,
+      inForce: stepInForce(step, rows, run.state),
+      attempts: attemptsOf(ask.key, events, holders, run),
+    });
   });
 }
 

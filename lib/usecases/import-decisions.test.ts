@@ -75,6 +75,7 @@ const imported = (lineage: TestLineage, ids: readonly RunId[]): readonly Importe
 
 async function upload(store: Store, runs: readonly ImportedRun[]) {
   const importer: Importer = {
+    kind: 'file',
     id: 'test',
     title: 'test',
     recognises: () => true,

@@ -219,12 +219,15 @@ describeOnPostgres('imports on PostgreSQL', (url) => suite(() => openStore({ url
 
 describe('formats', () => {
   it('an unknown one is refused with the list of those that are known', async () => {
-    const answer = await upload(memoryStore(), Buffer.from('{"resourceSpans":[]}'));
+    const answer = await upload(memoryStore(), Buffer.from('{"resource":[]}'));
     expect(answer).toMatchObject({
       ok: false,
-      problem: { kind: 'unknown-format', known: [{ format: 'rerail' }, { format: 'langgraph' }] },
+      problem: {
+        kind: 'unknown-format',
+        known: [{ format: 'rerail' }, { format: 'langgraph' }, { format: 'otlp' }],
+      },
     });
-    expect(await upload(memoryStore(), Buffer.from('[]'), 'otlp')).toMatchObject({
+    expect(await upload(memoryStore(), Buffer.from('[]'), 'nosuch')).toMatchObject({
       ok: false,
       problem: { kind: 'unknown-format' },
     });
@@ -241,6 +244,7 @@ describe('formats', () => {
 
 /** A file that holds exactly these runs. */
 const holding = (runs: readonly ImportedRun[]): Importer => ({
+  kind: 'file',
   id: 'test',
   title: 'test',
   recognises: () => true,

@@ -1,98 +1,33 @@
-import { type EpochMs, type RunId, type Seq, type Sha256, type StepKey, seq } from '@/lib/core/events/ids';
-import type { Hash, Payload } from '@/lib/core/events/payload';
-import { payloadRefsOf } from '@/lib/core/events/payload-refs';
+import { type EpochMs, type RunId, seq } from '@/lib/core/events/ids';
 import type { EventOf, RunEvent } from '@/lib/core/events/run-event';
-import { type Draft, type Extension, extend } from '@/lib/core/journal/extend';
+import type { Draft } from '@/lib/core/journal/extend';
 import { newRun } from '@/lib/core/journal/new-run';
-import {
-  callsIn,
-  decidedOn,
-  effectKeysOf,
-  isUnsettled,
-  ledgerChanges,
-  ledgerOf,
-  putInLedger,
-} from '@/lib/core/projections/ledger';
-import type {
-  CheckpointRecord,
-  EffectRecord,
-  QuestionRecord,
-  RunRecord,
-  RunState,
-  RunStatus,
-  StepRecord,
-} from '@/lib/core/projections/records';
+import { callsIn, decidedOn, isUnsettled, ledgerChanges, putInLedger } from '@/lib/core/projections/ledger';
+import type { EffectRecord, RunRecord } from '@/lib/core/projections/records';
 import { emptyState, foldRun } from '@/lib/core/projections/run-state';
 import { statusNow } from '@/lib/core/projections/run-status';
-import { assertDefined } from '@/lib/core/shared/assert';
+import { assertDefined, assertNever } from '@/lib/core/shared/assert';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
-import type { UsecaseDeps } from './deps';
 import { stateDigest } from './export-run';
+import { type Growth, grow, type Lineage, lineageOf } from './grow-run';
+import { importParts } from './import-parts';
 import { type Joined, type JoinProblem, joinImport, placed } from './join-import';
 import { pace, slices } from './pace';
-import type {
-  Change,
-  Imported,
-  ImportedRun,
-  Importer,
-  ImportProblem,
-  ImportWarning,
-  SnapshotRecord,
-} from './ports';
+import type { Change, FileImporter, Imported, ImportedRun, Importer, ImportWarning } from './ports';
 import { eventPages } from './state-at';
 import { unbegun } from './unbegun';
-
-export interface UploadedRun {
-  readonly runId: RunId;
-  /** Id of the importer that read it. */
-  readonly format: string;
-  readonly status: RunStatus;
-  readonly events: number;
-  /** Distinct step keys. */
-  readonly steps: number;
-  readonly checkpoints: number;
-  /** Events that this upload added. */
-  readonly added: number;
-}
-
-export interface Upload {
-  readonly runs: readonly UploadedRun[];
-  readonly warnings: readonly ImportWarning[];
-  /** Whether a run was made; else every run was known before. */
-  readonly created: boolean;
-}
-
-export type ImportTracesProblem =
-  | {
-      readonly kind: 'unknown-format';
-      readonly detail: string;
-      readonly known: readonly { readonly format: string; readonly title: string }[];
-    }
-  | { readonly kind: 'malformed'; readonly detail: string; readonly errors: readonly ImportWarning[] }
-  | {
-      readonly kind: 'too-deep';
-      readonly limit: 'depth';
-      readonly limitDepth: number;
-      readonly detail: string;
-      readonly errors: readonly ImportWarning[];
-    }
-  | { readonly kind: 'differs'; readonly detail: string; readonly runId: RunId; readonly seq: number }
-  | { readonly kind: 'home-here'; readonly detail: string; readonly runId: RunId; readonly headSeq: number };
-
-export type ImportTracesDeps = Pick<UsecaseDeps, 'store' | 'hash' | 'judgedFrom'> & {
-  readonly importers: readonly Importer[];
-  /** Deepest nesting of JSON in a file. */
-  readonly maxImportDepth: number;
-  /** Decodes a file; absent: here and at once, which holds the event loop for as long as it takes. */
-  readonly decode?: DecodeFile;
-};
-
-/** Reads a file with an importer, perhaps in another thread; `bytes` are given away. */
-export type DecodeFile = (
-  importer: Importer,
-  bytes: Uint8Array,
-  maxDepth: number,
-) => Promise<Result<Imported, ImportProblem>>;
+import {
+  type ImportTracesDeps,
+  type ImportTracesProblem,
+  MOST_TRIES,
+  type Moved,
+  readHere,
+  turn,
+  type Upload,
+  type UploadAsk,
+  type UploadedRun,
+  unreadable,
+} from './upload';
 
 const HEAD_BYTES = 65_536;
 const EVENTS_AT_ONCE = 1_000;
@@ -103,7 +38,7 @@ const EVENTS_AT_ONCE = 1_000;
  */
 export async function importTraces(
   deps: ImportTracesDeps,
-  ask: { readonly bytes: Uint8Array; readonly contentType: string; readonly format?: string },
+  ask: UploadAsk,
 ): Promise<Result<Upload, ImportTracesProblem>> {
   if (ask.bytes.byteLength === 0) {
     const empty = { path: 'body', message: 'the body is empty' };
@@ -111,35 +46,31 @@ export async function importTraces(
   }
   const importer = importerFor(deps.importers, ask);
   if (!importer.ok) return importer;
-  const decode = deps.decode ?? decodeHere(deps.hash);
-  const decoded = await decode(importer.value, ask.bytes, deps.maxImportDepth);
-  if (!decoded.ok) {
-    const { path, message } = decoded.problem;
-    const detail = `${path}: ${message}`;
-    const errors = [{ path, message }];
-    return decoded.problem.kind === 'limit'
-      ? fail({ kind: 'too-deep', limit: 'depth', limitDepth: decoded.problem.max, detail, errors })
-      : fail({ kind: 'malformed', detail, errors });
+  switch (importer.value.kind) {
+    case 'file':
+      return importFile(deps, importer.value, ask.bytes);
+    case 'parts':
+      return importParts(deps, importer.value, ask);
+    default:
+      return assertNever(importer.value, 'importer');
   }
+}
+
+async function importFile(
+  deps: ImportTracesDeps,
+  importer: FileImporter,
+  bytes: Uint8Array,
+): Promise<Result<Upload, ImportTracesProblem>> {
+  const decoded = await (deps.files ?? readHere(deps.hash)).decode(importer, bytes, deps.maxImportDepth);
+  if (!decoded.ok) return fail(unreadable(decoded.problem));
   // One at a time, so that uploads of one thread rarely race; where another process has the same store they may.
   return turn(deps.store, async () => {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const stored = await storeRuns(deps, importer.value.id, decoded.value);
+      const stored = await storeRuns(deps, importer.id, decoded.value);
       if (stored.ok || stored.problem.kind !== 'moved') return stored as Result<Upload, ImportTracesProblem>;
     }
     throw new Error('The runs of an upload kept moving while they were joined');
   });
-}
-
-const decodeHere =
-  (hash: Hash): DecodeFile =>
-  async (importer, bytes, maxDepth) =>
-    importer.decode(bytes, { hash, maxDepth });
-
-const MOST_TRIES = 10;
-/** Somebody else wrote one of the runs since they were read. */
-interface Moved {
-  readonly kind: 'moved';
 }
 
 function importerFor(
@@ -165,19 +96,6 @@ function importerFor(
     : ok(found);
 }
 
-const turns = new WeakMap<object, Promise<unknown>>();
-
-/** Runs `work` after all that took a turn on the same store before. */
-function turn<Value>(store: object, work: () => Promise<Value>): Promise<Value> {
-  const before = turns.get(store) ?? Promise.resolve();
-  const mine = before.then(work, work);
-  turns.set(
-    store,
-    mine.catch(() => undefined),
-  );
-  return mine;
-}
-
 /** One of the file's runs beside what is stored of it. */
 interface Plan {
   readonly run: ImportedRun;
@@ -198,6 +116,8 @@ async function storeRuns(
     const stored = record === undefined ? [] : await journalOf(deps, record);
     const joined = await joinImport(run, record, stored);
     if (!joined.ok) return fail(explained(joined.problem));
+    if (record !== undefined && joined.value.fresh.length > 0 && (await isAssembled(deps, run.runId)))
+      return fail(assembledHere(record));
     if (joined.value.older)
       warnings.push({
         path: `run ${run.runId}`,
@@ -218,7 +138,12 @@ async function storeRuns(
     const record = change?.run ?? assertDefined(plan.record, 'a run that does not grow is stored');
     runs.push(await uploaded(format, record, [plan.stored, change?.events ?? []], deps));
   }
-  return ok({ runs, warnings, created: [...plans.values()].some(({ record }) => record === undefined) });
+  return ok({
+    runs,
+    warnings,
+    created: [...plans.values()].some(({ record }) => record === undefined),
+    rejected: 0,
+  });
 }
 
 async function journalOf({ store }: ImportTracesDeps, record: RunRecord): Promise<readonly RunEvent[]> {
@@ -232,6 +157,16 @@ async function journalOf({ store }: ImportTracesDeps, record: RunRecord): Promis
     throw new Error(`Broken invariant: the journal of ${record.runId} ends before its head`);
   return events;
 }
+
+const isAssembled = async ({ store }: ImportTracesDeps, id: RunId): Promise<boolean> =>
+  (await store.assembly(id)).parts > 0;
+
+const assembledHere = ({ runId, headSeq }: RunRecord): ImportTracesProblem => ({
+  kind: 'differs',
+  runId,
+  seq: headSeq + 1,
+  detail: `Run ${runId} is assembled here from the parts that were sent: it grows by parts, not by a file with a longer journal.`,
+});
 
 type Written = ReadonlyMap<RunId, Change>;
 
@@ -286,20 +221,6 @@ async function write(
   });
 }
 
-/** What is stored of a lineage, and its ledger, which goes on with what is imported. */
-interface Lineage {
-  readonly members: readonly RunRecord[];
-  readonly ledger: Map<StepKey, readonly EffectRecord[]>;
-  /** Its effects are decided here, in its own journal: no file settles them (promise 2). */
-  readonly isOurs: (id: RunId) => boolean;
-}
-
-async function lineageOf({ store }: ImportTracesDeps, root: RunId): Promise<Lineage> {
-  const members = await store.lineage(root);
-  const ours = new Set(members.filter(({ home }) => home === 'here').map(({ runId }) => runId));
-  return { members, ledger: ledgerOf(await store.effects(root)), isOurs: (id) => ours.has(id) };
-}
-
 type Decided = EventOf<'effect.decided'>;
 
 /** Decisions of the file that change nothing here, by name. */
@@ -352,83 +273,25 @@ async function decidedBefore(
   return settled;
 }
 
-const DRAFTS_AT_ONCE = 250;
-
-/** The change that appends a plan's fresh events; `ledger` goes on with it. A journal that cannot be folded is the file's fault, not ours. */
+/** The change that appends a plan's fresh events; the lineage's ledger goes on with it. */
 async function changeOf(
   plan: Plan,
-  { ledger, isOurs }: Lineage,
+  lineage: Lineage,
   now: EpochMs,
   plans: ReadonlyMap<RunId, Plan>,
 ): Promise<Result<Change, ImportTracesProblem>> {
-  const { run } = plan;
-  const { fresh } = plan.joined;
+  const { run, stored } = plan;
   const parent = run.parent === undefined ? undefined : plans.get(run.parent.runId);
   const ready = (event: RunEvent): Draft =>
     parent === undefined ? event : placed(event, parent.run.runId, parent.joined.placeOf);
-  const base = plan.record ?? newMirror(run, plans);
-  const turn = pace();
-  let record: RunRecord = { ...base, epoch: run.epoch };
-  const events: RunEvent[] = [];
-  const checkpoints: CheckpointRecord[] = [];
-  const snapshots: SnapshotRecord[] = [];
-  const steps = new Map<string, StepRecord>();
-  const questions = new Map<string, QuestionRecord>();
-  const changedEffects = new Map<string, EffectRecord>();
-  const payloads = new Map<Sha256, Payload>();
-  const stateAt = (at: Seq): RunState => {
-    if (at <= plan.stored.length) return foldRun(plan.stored.slice(0, at), emptyState(run.agent));
-    const near = snapshots.findLast((snapshot) => snapshot.seq <= at);
-    const from = near?.seq ?? plan.stored.length;
-    return foldRun(
-      events.slice(from - plan.stored.length, at - plan.stored.length),
-      near?.state ?? base.state,
-    );
+  const growth: Growth = {
+    run,
+    base: plan.record ?? newMirror(run, plans),
+    fresh: plan.joined.fresh,
+    ready,
+    stateAt: (at) => foldRun(stored.slice(0, at), emptyState(run.agent)),
   };
-  for (let at = 0; at < fresh.length; ) {
-    // A checkpoint is filled in by what comes after it, so the two stay together.
-    let end = Math.min(at + DRAFTS_AT_ONCE, fresh.length);
-    while (end < fresh.length && fresh[end - 1]?.kind === 'checkpoint.saved') end += 1;
-    const together = fresh.slice(at, end).map(ready);
-    const keys = effectKeysOf(together);
-    const rows = keys === 'all' ? [...ledger.values()] : keys.map((key) => ledger.get(key) ?? []);
-    let part: Extension;
-    try {
-      part = extend(
-        record,
-        rows.flat(),
-        together,
-        { at: now, epoch: run.epoch, by: 'worker' },
-        { snapshotAtEnd: end === fresh.length, asRecorded: run.growth === 'exact', stateAt, isOurs },
-      );
-    } catch (error) {
-      const message = `the journal contradicts itself: ${error instanceof Error ? error.message : String(error)}`;
-      return fail({ kind: 'malformed', detail: message, errors: [{ path: `run ${run.runId}`, message }] });
-    }
-    record = part.run;
-    events.push(...part.events);
-    checkpoints.push(...part.checkpoints);
-    snapshots.push(...part.snapshots);
-    for (const step of part.steps) steps.set(`${step.line} ${step.stepKey}`, step);
-    for (const question of part.questions) questions.set(`${question.line} ${question.questionId}`, question);
-    for (const effect of part.effects) {
-      putInLedger(ledger, effect);
-      changedEffects.set(`${effect.generation} ${effect.stepKey}`, effect);
-    }
-    takePayloads(part.events, run, payloads);
-    at = end;
-    await turn();
-  }
-  return ok({
-    run: record,
-    events,
-    payloads: [...payloads.values()],
-    steps: [...steps.values()],
-    effects: [...changedEffects.values()],
-    questions: [...questions.values()],
-    checkpoints,
-    snapshots,
-  });
+  return grow(growth, lineage, now);
 }
 
 function newMirror(run: ImportedRun, plans: ReadonlyMap<RunId, Plan>): RunRecord {
@@ -443,15 +306,6 @@ function newMirror(run: ImportedRun, plans: ReadonlyMap<RunId, Plan>): RunRecord
     home: 'mirror',
     source: run.source,
   });
-}
-
-function takePayloads(events: readonly RunEvent[], run: ImportedRun, into: Map<Sha256, Payload>): void {
-  for (const event of events) {
-    for (const { sha256 } of payloadRefsOf(event)) {
-      const payload = run.payloads.get(sha256);
-      if (payload !== undefined) into.set(sha256, payload);
-    }
-  }
 }
 
 /** Whether the file's writer and this console fold the same state. */

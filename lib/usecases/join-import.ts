@@ -42,6 +42,8 @@ export async function joinImport(
   }
   switch (run.growth) {
     case 'exact':
+    // A file that says what parts made once: its journal as it is.
+    case 'assembled':
       return joinExact(run, record, stored);
     case 'late-parts':
       return joinLate(run, record, stored);

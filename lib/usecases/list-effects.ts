@@ -11,9 +11,10 @@ import {
 } from '@/lib/core/projections/ledger';
 import type { EffectRecord, RunRecord } from '@/lib/core/projections/records';
 import { emptyState } from '@/lib/core/projections/run-state';
-import { fail, ok, type Result } from '@/lib/core/shared/result';
+import { ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
-import { type NotFound, noRun } from './problems';
+import { ofOneEdition } from './one-edition';
+import type { NotFound } from './problems';
 import { eventPages, stateAt } from './state-at';
 
 /**
@@ -24,13 +25,13 @@ export async function listEffects(
   deps: Pick<UsecaseDeps, 'store'>,
   ask: { readonly runId: RunId; readonly at: Seq | undefined },
 ): Promise<Result<readonly EffectRecord[], NotFound>> {
-  const run = await deps.store.run(ask.runId);
-  if (run === undefined) return fail(noRun(ask.runId));
-  const rows =
-    ask.at === undefined || ask.at >= run.headSeq
-      ? await ledgerNow(deps, run)
-      : await ledgerAt(deps, run, ask.at);
-  return ok([...rows].sort((a, b) => a.firstIntentAt - b.firstIntentAt || a.intentSeq - b.intentSeq));
+  return ofOneEdition(deps, ask.runId, async (run) => {
+    const rows =
+      ask.at === undefined || ask.at >= run.headSeq
+        ? await ledgerNow(deps, run)
+        : await ledgerAt(deps, run, ask.at);
+    return ok([...rows].sort((a, b) => a.firstIntentAt - b.firstIntentAt || a.intentSeq - b.intentSeq));
+  });
 }
 
 async function ledgerNow(deps: Pick<UsecaseDeps, 'store'>, run: RunRecord): Promise<readonly EffectRecord[]> {

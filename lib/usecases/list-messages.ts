@@ -2,10 +2,11 @@ import type { RunId, Seq } from '@/lib/core/events/ids';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { conversationOf, type Message } from '@/lib/core/projections/conversation';
 import { inForce, type Segment, segmentsAt } from '@/lib/core/projections/effective-path';
-import { fail, ok, type Result } from '@/lib/core/shared/result';
+import { ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
+import { ofOneEdition } from './one-edition';
 import type { Page } from './ports';
-import { type NotFound, noRun } from './problems';
+import type { NotFound } from './problems';
 import { clampToHead, stateAt } from './state-at';
 
 export type MessageView = Message;
@@ -23,21 +24,21 @@ export async function listMessages(
     readonly limit: number;
   },
 ): Promise<Result<Page<MessageView>, NotFound>> {
-  const run = await deps.store.run(ask.runId);
-  if (run === undefined) return fail(noRun(ask.runId));
-  const at = clampToHead(run, ask.at);
-  const here = await stateAt(deps, run, at);
-  const segments = segmentsAt(here.state.rewinds, at);
-  const upTo = onPath(segments, ask.before === undefined ? at : (Math.min(at, ask.before - 1) as Seq));
-  const before = upTo === at ? here : await stateAt(deps, run, upTo);
-  const found = await newest(deps, ask.runId, segments, upTo, ask.limit);
-  const firstN = before.state.messages.count - found.length + 1;
-  const items = conversationOf(found, firstN);
-  const oldest = items[0];
-  return ok({
-    items,
-    total: here.state.messages.count,
-    nextCursor: oldest !== undefined && firstN > 1 ? String(oldest.seq) : undefined,
+  return ofOneEdition(deps, ask.runId, async (run) => {
+    const at = clampToHead(run, ask.at);
+    const here = await stateAt(deps, run, at);
+    const segments = segmentsAt(here.state.rewinds, at);
+    const upTo = onPath(segments, ask.before === undefined ? at : (Math.min(at, ask.before - 1) as Seq));
+    const before = upTo === at ? here : await stateAt(deps, run, upTo);
+    const found = await newest(deps, ask.runId, segments, upTo, ask.limit);
+    const firstN = before.state.messages.count - found.length + 1;
+    const items = conversationOf(found, firstN);
+    const oldest = items[0];
+    return ok({
+      items,
+      total: here.state.messages.count,
+      nextCursor: oldest !== undefined && firstN > 1 ? String(oldest.seq) : undefined,
+    });
   });
 }
 

@@ -2,10 +2,11 @@ import type { RunId, Seq } from '@/lib/core/events/ids';
 import { segmentsAt } from '@/lib/core/projections/effective-path';
 import type { RunRecord, StepRecord } from '@/lib/core/projections/records';
 import { stepsAt } from '@/lib/core/projections/steps';
-import { fail, ok, type Result } from '@/lib/core/shared/result';
+import { ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
+import { ofOneEdition } from './one-edition';
 import type { Page } from './ports';
-import { type NotFound, noRun } from './problems';
+import type { NotFound } from './problems';
 
 export interface StepView {
   readonly step: StepRecord;
@@ -21,23 +22,23 @@ export async function listSteps(
   deps: Pick<UsecaseDeps, 'store'>,
   ask: { readonly runId: RunId; readonly after: Seq | undefined; readonly limit: number },
 ): Promise<Result<Page<StepView>, NotFound>> {
-  const run = await deps.store.run(ask.runId);
-  if (run === undefined) return fail(noRun(ask.runId));
-  const segments = segmentsAt(run.state.rewinds, run.headSeq);
-  const [found, total] = await Promise.all([
-    deps.store.steps(ask.runId, { limit: ask.limit, ...(ask.after !== undefined && { after: ask.after }) }),
-    deps.store.stepCount(ask.runId, segments),
-  ]);
-  const last = found.at(-1);
-  const more =
-    last !== undefined &&
-    found.length >= ask.limit &&
-    (await deps.store.steps(ask.runId, { after: last.startedSeq, limit: 1 })).length > 0;
-  const inForce = await rowsInForce(deps, run, found);
-  return ok({
-    items: found.map((step) => ({ step, inForce: inForce.has(rowKey(step)) })),
-    total,
-    nextCursor: more ? String(last.startedSeq) : undefined,
+  return ofOneEdition(deps, ask.runId, async (run) => {
+    const segments = segmentsAt(run.state.rewinds, run.headSeq);
+    const [found, total] = await Promise.all([
+      deps.store.steps(ask.runId, { limit: ask.limit, ...(ask.after !== undefined && { after: ask.after }) }),
+      deps.store.stepCount(ask.runId, segments),
+    ]);
+    const last = found.at(-1);
+    const more =
+      last !== undefined &&
+      found.length >= ask.limit &&
+      (await deps.store.steps(ask.runId, { after: last.startedSeq, limit: 1 })).length > 0;
+    const inForce = await rowsInForce(deps, run, found);
+    return ok({
+      items: found.map((step) => ({ step, inForce: inForce.has(rowKey(step)) })),
+      total,
+      nextCursor: more ? String(last.startedSeq) : undefined,
+    });
   });
 }
 

@@ -10,6 +10,7 @@ import type {
 } from '@/lib/core/events/ids';
 import type { Hash, Payload, PayloadRef } from '@/lib/core/events/payload';
 import type { EventKind, RunEvent } from '@/lib/core/events/run-event';
+import type { AuditAction, AuditRecord } from '@/lib/core/journal/audit';
 import type { Machine } from '@/lib/core/machine/machine';
 import type { Segment } from '@/lib/core/projections/effective-path';
 import type {
@@ -88,13 +89,44 @@ export interface WriteContext {
   readonly badReferences: readonly string[];
   /** The asked further runs, those that there are. */
   readonly also: ReadonlyMap<RunId, RunRecord>;
+  /** Of the asked run and the further ones, those that there are, where `assembly` was asked for. */
+  readonly assembly: ReadonlyMap<RunId, Assembly>;
+}
+
+/** What the assembling of a run depends on beside its journal. */
+export interface Assembly {
+  readonly parts: number;
+  /** Runs that were forked or replayed from it. */
+  readonly children: number;
+  /** Of its lineage. */
+  readonly ledgerVersion: number;
+}
+
+/** Where a journal is cut before a change's events follow: an assembled run's, whose parts make another one now. */
+export interface Cut {
+  /** Events, steps, questions, checkpoints and snapshots that begin after this seq go. */
+  readonly after: Seq;
+  /** Ledger rows that go with them. */
+  readonly effects: readonly Pick<EffectRecord, 'stepKey' | 'generation'>[];
+}
+
+/** What an assembled run is made of, as it is stored. */
+export interface PartRecord {
+  /** Unique within the run: a span's id, say. */
+  readonly id: string;
+  readonly at: EpochMs;
+  readonly body: Uint8Array;
 }
 
 /** Everything that one atomic write changes. Rows are written whole (upserts), events appended. */
 export interface Change {
   /** The row as it is afterwards. Its `ledgerVersion` counts on the root's row: the store raises that when `effects` is not empty. */
   readonly run: RunRecord;
-  /** With seqs `oldHead+1 …`; the store refuses anything else as a broken invariant. */
+  /** Goes before everything else; the run's `edition` is one higher then. */
+  readonly cut?: Cut;
+  /** Added; one that is there already stays as it is. */
+  readonly parts?: readonly PartRecord[];
+  /** With seqs `oldHead+1 …`, after a cut `cut.after+1 …`; the store refuses anything else as a broken invariant. */
   readonly events: readonly RunEvent[];
   readonly payloads: readonly Payload[];
   readonly steps: readonly StepRecord[];
@@ -125,6 +157,7 @@ export interface WriteAsk<Value, Problem> {
    * nobody sees before the last one, so that it does not hold up others.
    */
   readonly inParts?: true;
+  readonly assembly?: true;
   /** Collects console events after this seq into `others`. */
   readonly othersAfter?: Seq;
   /** References to look up for `missingPayloads` and `badReferences`. */
@@ -155,7 +188,18 @@ export interface JudgedAt {
 export interface RunFilter {
   readonly status?: readonly RunStatus[];
   readonly agent?: readonly string[];
+  readonly notAgent?: readonly string[];
+  /** Every one of them. */
   readonly tag?: readonly string[];
+  /** None of them. */
+  readonly notTag?: readonly string[];
+  /** `sdk`, or the id of the importer. */
+  readonly source?: readonly string[];
+  readonly notSource?: readonly string[];
+  /** Whether it has effects in doubt, as `doubtsOf` says. */
+  readonly inDoubt?: boolean;
+  /** Whether it stands until a person acts, as `needsPerson` says. */
+  readonly attention?: boolean;
   /** Substring of id, agent, tag or failure text, case ignored. */
   readonly q?: string;
   readonly from?: EpochMs;
@@ -231,6 +275,8 @@ export interface Bucket {
 
 export interface RunReader {
   run(id: RunId): Promise<RunRecord | undefined>;
+  /** As it is committed at this very moment: what was read between two equal answers is of one edition. */
+  edition(id: RunId): Promise<number | undefined>;
   runs(ask: RunPageAsk): Promise<Page<RunRecord, RunCursor>>;
   /**
    * Runs at home here that are stored as `running`, and `waiting` ones that still have a lease, oldest change first:
@@ -265,6 +311,9 @@ export interface RunReader {
   /** The effects that one of these runs owns and whose page has to look at them (`isWatched`), in the order of `effects`. */
   watchedEffects(of: readonly RunId[]): Promise<readonly EffectRecord[]>;
   ledgerVersion(root: RunId): Promise<number>;
+  /** What an assembled run is made of, by id; of these ids where they are given. */
+  parts(id: RunId, ids?: readonly string[]): Promise<readonly PartRecord[]>;
+  assembly(id: RunId): Promise<Assembly>;
   /** Newest snapshot at or before `at`. */
   snapshot(id: RunId, at: Seq): Promise<SnapshotRecord | undefined>;
   answer(key: string): Promise<AnswerRecord | undefined>;
@@ -311,6 +360,8 @@ export interface LiveFeed {
 export interface RunMoved {
   readonly runId: RunId;
   readonly headSeq: Seq;
+  /** See `RunRecord`: another one than before means that nothing holds that was read of its journal. */
+  readonly edition: number;
   /** As `statusNow` gives it: what list and page say. */
   readonly status: RunStatus;
   /** A worker may find something to do there: it is queued, or a probe was asked for. */
@@ -329,11 +380,68 @@ export interface EngineDriver {
   waitForWork(waitMs: number, signal: AbortSignal): Promise<void>;
 }
 
+/** A record with its number, which says which came first. */
+export type AuditEntry = AuditRecord & { readonly key: number };
+
+export interface AuditFilter {
+  readonly actor?: readonly string[];
+  readonly action?: readonly AuditAction[];
+  /** Actions that are left out. */
+  readonly not?: readonly AuditAction[];
+  readonly run?: RunId;
+  /** Substring of actor, run id, reason, detail or plan digest, case ignored. */
+  readonly q?: string;
+  readonly from?: EpochMs;
+  readonly to?: EpochMs;
+}
+
+/** Where the next page of the audit begins: after the row of this instant with this insertion number. */
+export interface AuditCursor {
+  readonly at: EpochMs;
+  readonly key: number;
+}
+
+/**
+ * Who did what, newest first. Orders get there by themselves, in the transaction that appends them (`auditedIn`);
+ * what is about no journal is added.
+ */
+export interface AuditStore {
+  add(record: AuditRecord): Promise<void>;
+  list(ask: {
+    readonly filter: AuditFilter;
+    readonly cursor?: AuditCursor;
+    readonly limit: number;
+  }): Promise<Page<AuditEntry, AuditCursor>>;
+}
+
+/** A read-only link to one run. */
+export interface ShareRecord {
+  readonly id: string;
+  readonly runId: RunId;
+  readonly createdBy: string;
+  readonly createdAt: EpochMs;
+  readonly expiresAt: EpochMs;
+  readonly revoked?: { readonly at: EpochMs; readonly by: string };
+}
+
+/** Links. A secret is never stored, only its SHA-256: what is looked up tells by its time nothing about a secret. */
+export interface ShareStore {
+  add(share: ShareRecord, secret: Sha256): Promise<void>;
+  get(id: string): Promise<ShareRecord | undefined>;
+  bySecret(secret: Sha256): Promise<ShareRecord | undefined>;
+  /** Of one run, newest first, those that are over included. */
+  of(runId: RunId): Promise<readonly ShareRecord[]>;
+  /** False where there is no such link, or it was revoked before: the first one stays. */
+  revoke(id: string, by: string, at: EpochMs): Promise<boolean>;
+}
+
 /** Everything a store offers, as one adapter builds it. */
 export interface Store extends Journal, RunReader {
+  readonly audit: AuditStore;
   readonly payloads: PayloadStore;
   readonly machines: MachineStore;
   readonly workers: WorkerStore;
+  readonly shares: ShareStore;
   readonly feed: LiveFeed;
   readonly clock: Clock;
   close(): Promise<void>;
@@ -365,8 +473,11 @@ export interface ImportedRun {
   /**
    * How a later file of the same run is joined to what is stored. `exact`: seqs are the file's own, so the stored journal
    * must be a prefix. `late-parts`: seqs are this importer's; what is new is appended, wherever the file has it.
+   * `assembled`: what all its parts make; the stored journal is replaced from the first difference on. Its events are
+   * stored as they are: nothing is filled in, so what `extend` would fill in (a checkpoint's name, visit and places, what
+   * a step had been that is started again) is the importer's; it has no `run.rewound`.
    */
-  readonly growth: 'exact' | 'late-parts';
+  readonly growth: 'exact' | 'late-parts' | 'assembled';
 }
 
 export interface Imported {
@@ -393,13 +504,53 @@ export interface ImportTools {
 }
 
 /** A format. Adding one is a folder under `lib/ingest` and a line in its registry. */
-export interface Importer {
+interface Format {
   /** Stays with every run as `source`; also the value of `?format=`. */
   readonly id: string;
   /** For people, in the list of known formats. */
   readonly title: string;
   /** By content; `head` is the beginning of the file (up to 64 KiB) as text. Must not throw. */
   recognises(head: string, contentType: string): boolean;
+}
+
+/** Reads files that hold whole runs. */
+export interface FileImporter extends Format {
+  readonly kind: 'file';
   /** Pure: the same bytes give the same runs with the same ids. Never throws on any input. */
   decode(bytes: Uint8Array, tools: ImportTools): Result<Imported, ImportProblem>;
 }
+
+/** A part of a run as a file holds it, under an id that is unique within the run: a span, say. */
+export interface ImportedPart {
+  readonly runId: RunId;
+  readonly id: string;
+  readonly body: Uint8Array;
+}
+
+/** What a file of parts holds. */
+export interface SplitParts {
+  readonly parts: readonly ImportedPart[];
+  readonly warnings: readonly ImportWarning[];
+  /** Parts that could not be read; a warning names each. */
+  readonly rejected: number;
+}
+
+/** A run that was made of its parts. */
+export interface Assembled {
+  readonly run: ImportedRun;
+  readonly warnings: readonly ImportWarning[];
+}
+
+/** Reads files that hold parts of runs, which come in any order, over any time, in several files. */
+export interface PartsImporter extends Format {
+  readonly kind: 'parts';
+  /**
+   * Splits bytes into parts. Never throws. What cannot be read is a warning with its place; only bytes that are no such
+   * file at all are refused.
+   */
+  split(bytes: Uint8Array, contentType: string, tools: ImportTools): Result<SplitParts, ImportProblem>;
+  /** The run that these parts make. Pure, in no way dependent on their order; never throws on parts that `split` gave. */
+  assemble(runId: RunId, parts: readonly Pick<ImportedPart, 'id' | 'body'>[], tools: ImportTools): Assembled;
+}
+
+export type Importer = FileImporter | PartsImporter;

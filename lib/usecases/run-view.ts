@@ -1,4 +1,4 @@
-import type { EpochMs } from '@/lib/core/events/ids';
+import type { EpochMs, RunId } from '@/lib/core/events/ids';
 import { liveLease } from '@/lib/core/journal/lease';
 import {
   type Action,
@@ -46,18 +46,25 @@ export interface RunView {
 /** So many children are named; the others are counted. */
 const MOST_CHILDREN = 100;
 
+/** The runs that were made of each of these. */
+export const childrenOf = (
+  { store, judgedFrom }: Pick<UsecaseDeps, 'store' | 'judgedFrom'>,
+  runs: readonly RunId[],
+  now: EpochMs,
+): Promise<ReadonlyMap<RunId, Children>> => store.children(runs, MOST_CHILDREN, { now, judgedFrom });
+
 /** What is known about runs at one instant. What surrounds them is read for all of them at once. */
 export async function viewRuns(
-  deps: Pick<UsecaseDeps, 'store' | 'engine' | 'leaseMs' | 'judgedFrom'>,
+  deps: Pick<UsecaseDeps, 'store' | 'engine' | 'leaseMs' | 'judgedFrom' | 'barred'>,
   runs: readonly RunRecord[],
   now: EpochMs = deps.store.clock.now(),
 ): Promise<readonly RunView[]> {
-  const { judgedFrom } = deps;
   const ids = runs.map((run) => run.runId);
-  const [children, effects, workers] = await Promise.all([
-    deps.store.children(ids, MOST_CHILDREN, { now, judgedFrom }),
+  const [children, effects, workers, mined] = await Promise.all([
+    childrenOf(deps, ids, now),
     deps.store.watchedEffects(ids),
     liveWorkers(deps, now),
+    minedAmong(deps, runs),
   ]);
   const alarming = await alarms(deps, effects);
   return runs.map((run) =>
@@ -66,8 +73,26 @@ export async function viewRuns(
       doubts: doubtsOf(run.runId, effects, now),
       perhapsTwice: alarming.filter(({ runId }) => runId === run.runId).length,
       workers,
+      mined: mined.has(run.runId),
     }),
   );
+}
+
+/** Those whose machine is what their trace shows: none was declared, or the importer mined it. */
+async function minedAmong(
+  { store }: Pick<UsecaseDeps, 'store'>,
+  runs: readonly RunRecord[],
+): Promise<ReadonlySet<RunId>> {
+  const foreign = runs.filter(({ home }) => home === 'mirror');
+  const digests = new Set(foreign.flatMap(({ state }) => state.machineDigest ?? []));
+  const machines = new Map(
+    await Promise.all(
+      [...digests].map(async (digest) => [digest, await store.machines.get(digest)] as const),
+    ),
+  );
+  const isMined = ({ home, state: { machineDigest } }: RunRecord): boolean =>
+    machineDigest === undefined || (home === 'mirror' && machines.get(machineDigest)?.provenance === 'mined');
+  return new Set(runs.filter(isMined).map(({ runId }) => runId));
 }
 
 /** Those of them of which two calls may have happened. Other generations tell as well; they are rare. */
@@ -89,7 +114,7 @@ async function alarms(
 const childless: Children = { total: 0, newest: [] };
 
 function viewOf(
-  deps: Pick<UsecaseDeps, 'engine' | 'judgedFrom'>,
+  deps: Pick<UsecaseDeps, 'engine' | 'judgedFrom' | 'barred'>,
   run: RunRecord,
   now: EpochMs,
   around: {
@@ -97,14 +122,16 @@ function viewOf(
     readonly doubts: readonly EffectRecord[];
     readonly perhapsTwice: number;
     readonly workers: readonly WorkerRecord[];
+    readonly mined: boolean;
   },
 ): RunView {
-  const { children, doubts, perhapsTwice, workers } = around;
+  const { children, doubts, perhapsTwice, workers, mined } = around;
   const status = statusNow(run, now, deps.judgedFrom);
   const input = {
     now,
     judgedFrom: deps.judgedFrom,
     can: deps.engine.can,
+    ...(deps.barred !== undefined && { barred: deps.barred }),
     doubts,
     hasWorker: workers.some(({ agents }) => agents.some(({ name }) => name === run.state.agent)),
   };
@@ -119,7 +146,7 @@ function viewOf(
     unclaimed: unclaimed(run, workers),
     doubts: doubts.length,
     perhapsTwice,
-    mined: run.state.machineDigest === undefined,
+    mined,
     held: liveLease(run, now, deps.judgedFrom) !== undefined,
   };
 }

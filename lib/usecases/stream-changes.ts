@@ -1,14 +1,18 @@
 import type { RunId, Seq } from '@/lib/core/events/ids';
 import type { RunEvent } from '@/lib/core/events/run-event';
+import type { RunRecord } from '@/lib/core/projections/records';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { UsecaseDeps } from './deps';
 import type { RunMoved } from './ports';
 import { type NotFound, noRun } from './problems';
 
-/** `reset`: what the listener has does not continue here; it reads anew and goes on from `headSeq`. */
+/**
+ * `reset`: what the listener has does not continue here, or is of another edition; it reads anew and goes on from
+ * `headSeq`.
+ */
 export type RunChange =
-  | { readonly kind: 'event'; readonly event: RunEvent }
-  | { readonly kind: 'reset'; readonly headSeq: Seq };
+  | { readonly kind: 'event'; readonly event: RunEvent; readonly edition: number }
+  | { readonly kind: 'reset'; readonly headSeq: Seq; readonly edition: number };
 export type AnyChange = { readonly kind: 'moved'; readonly moved: RunMoved } | { readonly kind: 'reset' };
 
 const BATCH = 500;
@@ -19,45 +23,63 @@ const LOOK_AGAIN_MS = 5_000;
 
 type Deps = Pick<UsecaseDeps, 'store'>;
 
-/** A run's journal after `after`, then live, in batches; the caller's pace is the stream's. Ends with `signal`. */
+/**
+ * A run's journal after `after`, then live, in batches; the caller's pace is the stream's. `edition`: of what the listener
+ * has, where it knows. Ends with `signal`.
+ */
 export async function streamRun(
   deps: Deps,
-  ask: { readonly runId: RunId; readonly after: Seq | undefined },
+  ask: { readonly runId: RunId; readonly after: Seq | undefined; readonly edition?: number | undefined },
   signal: AbortSignal,
 ): Promise<Result<AsyncIterable<readonly RunChange[]>, NotFound>> {
   const run = await deps.store.run(ask.runId);
   if (run === undefined) return fail(noRun(ask.runId));
-  return ok(follow(deps, ask.runId, ask.after ?? run.headSeq, run.headSeq, signal));
+  return ok(follow(deps, run, ask, signal));
 }
 
 async function* follow(
-  deps: Deps,
-  runId: RunId,
-  after: Seq,
-  head: Seq,
+  { store }: Deps,
+  run: RunRecord,
+  ask: { readonly after: Seq | undefined; readonly edition?: number | undefined },
   signal: AbortSignal,
 ): AsyncGenerator<readonly RunChange[]> {
+  const { runId } = run;
   const bell = new Bell(signal);
-  let known: number = head;
-  const stop = deps.store.feed.subscribe((moved) => {
+  // What is executed here is never assembled anew.
+  const editionNow = async () => (run.home === 'here' ? at.edition : await store.edition(runId));
+  let at = { cursor: ask.after ?? run.headSeq, known: run.headSeq, edition: run.edition };
+  const reset = (to: RunRecord): readonly RunChange[] => {
+    at = { cursor: to.headSeq, known: to.headSeq, edition: to.edition };
+    return [{ kind: 'reset', headSeq: to.headSeq, edition: to.edition }];
+  };
+  const stop = store.feed.subscribe((moved) => {
     if (moved.runId !== runId) return;
-    known = Math.max(known, moved.headSeq);
+    if (moved.edition === at.edition && moved.headSeq > at.known) at = { ...at, known: moved.headSeq };
     bell.ring();
   });
   try {
-    let cursor = after;
-    if (after > head) {
-      yield [{ kind: 'reset', headSeq: head }];
-      cursor = head;
-    }
+    if (at.cursor > run.headSeq || (ask.edition !== undefined && ask.edition !== run.edition))
+      yield reset(run);
     while (!signal.aborted) {
-      const events = await deps.store.events(runId, { after: cursor, limit: BATCH });
+      const events = await store.events(runId, { after: at.cursor, limit: BATCH });
+      const edition = await editionNow();
+      if (edition !== at.edition) {
+        const now = await store.run(runId);
+        if (now === undefined) return;
+        // What this process keeps of the run may be a moment older than what was read.
+        if (now.edition === edition) yield reset(now);
+        else await new Promise<void>((resolve) => setImmediate(resolve));
+        continue;
+      }
       const last = events.at(-1);
       if (last !== undefined) {
-        cursor = last.seq;
-        yield events.map((event) => ({ kind: 'event', event }) as const);
+        at = { ...at, cursor: last.seq };
+        yield events.map((event) => ({ kind: 'event', event, edition: at.edition }) as const);
       }
-      while (cursor >= known && !signal.aborted) if ((await bell.wait(LOOK_AGAIN_MS)) === 'late') break;
+      while (at.cursor >= at.known && !signal.aborted) {
+        const how = await bell.wait(LOOK_AGAIN_MS);
+        if (how === 'late' || (await editionNow()) !== at.edition) break;
+      }
     }
   } finally {
     stop();

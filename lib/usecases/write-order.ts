@@ -16,7 +16,7 @@ import type { LoadedPlan } from './load-plan';
 import type { WriteAsk, WriteContext } from './ports';
 import { type Mirror, mirrorOf, type NotFound, noRun } from './problems';
 
-export interface OrderFrame extends Pick<WriteAsk<never, never>, 'root' | 'effectKeys'> {
+export interface OrderFrame extends Pick<WriteAsk<never, never>, 'root' | 'effectKeys' | 'also'> {
   /** Run that the order is appended to; for fork and replay the new one. */
   readonly runId: RunId;
   readonly commandId: CommandId;
@@ -42,11 +42,12 @@ export async function writeOrder<Problem>(
   frame: OrderFrame,
   decide: (context: WriteContext) => Result<Ordered, Problem>,
 ): Promise<Result<CommandAnswer, Problem | CommandDiffers>> {
-  const { runId, root, effectKeys = 'all', commandId, requestDigest, loaded } = frame;
+  const { runId, root, also, effectKeys = 'all', commandId, requestDigest, loaded } = frame;
   const key = commandKey(commandId);
   const result = await deps.store.commit<CommandAnswer, Problem | CommandDiffers>({
     runId,
     ...(root !== undefined && { root }),
+    ...(also !== undefined && { also }),
     effectKeys,
     answerKey: key,
     decide: (context) => {

@@ -122,7 +122,7 @@ export function extend(
 }
 
 /** A step's row, without what only an open step of the state carries. */
-function asRow(step: StepRecord): StepRecord {
+export function asRow(step: StepRecord): StepRecord {
   if (!('waitsFor' in step || 'settled' in step)) return step;
   const {
     waitsFor: _waits,

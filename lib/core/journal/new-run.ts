@@ -21,6 +21,7 @@ export function newRun(of: {
     createdAt: of.createdAt,
     updatedAt: of.createdAt,
     headSeq: seq(0),
+    edition: 0,
     epoch: epoch(0),
     lastBatch: 0,
     state: emptyState(of.agent),

@@ -32,6 +32,8 @@ export interface ActionsInput {
   readonly doubts: readonly EffectRecord[];
   /** Whether a live worker has the agent; absent where nobody has looked. */
   readonly hasWorker?: boolean;
+  /** Why whoever asks may give no order; absent where it may. */
+  readonly barred?: string;
 }
 
 /** Every action, with the reason where it is not possible. Whether an order can be given as it stands is its plan's to say. */
@@ -43,7 +45,7 @@ export function actionsOf(
   const why = (name: ActionName, reason: string | undefined): Action => {
     const missing =
       name !== 'answer' && !input.can.has(name) ? `The engine that owns this run cannot ${name}.` : undefined;
-    const found = reason ?? missing;
+    const found = input.barred ?? reason ?? missing;
     return found === undefined ? { possible: true } : { possible: false, reason: found };
   };
   return {
@@ -78,6 +80,7 @@ export function actionsOf(
 
 /** The safest next action; undefined where there is nothing to do but watch. */
 export function nextAction(run: RunRecord, status: RunStatus, input: ActionsInput): NextAction | undefined {
+  if (input.barred !== undefined) return undefined;
   const actions = actionsOf(run, status, input);
   if (run.home === 'mirror')
     return actions.replay.possible

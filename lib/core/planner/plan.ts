@@ -90,7 +90,8 @@ export interface Plan {
   };
   /** Why the order cannot be given as it stands; empty means that it can. */
   readonly obstacles: readonly {
-    readonly kind:
+    readonly kind: /** Whoever asks may give no order; of the plan itself nothing is in the way. */
+      | 'role'
       | 'needs-decision'
       | 'blocked'
       | 'drift'

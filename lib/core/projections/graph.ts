@@ -1,7 +1,8 @@
 import type { Seq } from '../events/ids';
 import type { EventOf } from '../events/run-event';
 import { visitOf } from '../events/step-key';
-import type { Machine, MachineState } from '../machine/machine';
+import type { Machine } from '../machine/machine';
+import { machineSeen } from '../machine/mine';
 import type { CheckpointRecord, RunState } from './records';
 
 export interface GraphState {
@@ -55,20 +56,17 @@ export interface Graph {
 
 export type VisitEvent = EventOf<'state.entered'> | EventOf<'state.left'>;
 
-/** The machine that the trace shows: states visited, edges taken, in order of first appearance. Marked as mined. */
-export function mineMachine(state: RunState): Machine {
-  const states: Record<string, MachineState> = {};
-  const follow = new Map<string, string[]>();
-  for (const edge of Object.keys(state.edges)) {
-    const [from = '', to = ''] = splitEdge(edge);
-    follow.set(from, [...(follow.get(from) ?? []), to]);
-  }
-  const names = new Set([...Object.keys(state.visits), ...follow.keys(), ...[...follow.values()].flat()]);
-  for (const name of names) states[name] = { transitions: follow.get(name) ?? [], tools: [] };
-  const entered = new Set([...follow.values()].flat());
-  const initial = [...names].find((name) => !entered.has(name)) ?? [...names][0] ?? '';
-  return { agent: state.agent, provenance: 'mined', initial, states, tools: {} };
-}
+/** The machine that the trace shows up to `state`; tools and models are not in a state. Marked as mined. */
+export const mineMachine = (state: RunState): Machine =>
+  machineSeen({
+    agent: state.agent,
+    states: Object.keys(state.visits),
+    edges: Object.keys(state.edges).map((edge) => {
+      const [from = '', to = ''] = splitEdge(edge);
+      return [from, to] as const;
+    }),
+    finals: state.status === 'completed' && state.visit !== undefined ? [state.visit.state] : [],
+  });
 
 /**
  * The machine with what was visited and taken up to `state`; mined from the trace where there is none. A state or edge

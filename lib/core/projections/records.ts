@@ -361,6 +361,8 @@ export interface RunRecord {
   readonly createdAt: EpochMs;
   readonly updatedAt: EpochMs;
   readonly headSeq: Seq;
+  /** How often its journal was assembled anew from its parts, each time with other events at places that stood before. */
+  readonly edition: number;
   readonly epoch: Epoch;
   /** Newest batch stored in `epoch`; 0 before the first. */
   readonly lastBatch: number;

@@ -6,9 +6,9 @@ import { fail, ok, type Result } from '@/lib/core/shared/result';
 import { draftJournal, utf8Text } from '@/lib/ingest/importer';
 import { type FileJson, firstKeys, isList, isObject, parseJson } from '@/lib/ingest/json';
 import type {
+  FileImporter,
   Imported,
   ImportedRun,
-  Importer,
   ImportProblem,
   ImportTools,
   ImportWarning,
@@ -30,7 +30,8 @@ const STATE_KEYS = new Set(
  * Thread histories of a LangGraph server: an array of thread states (newest first), one state, NDJSON of states, or
  * `{ history, graph }` with the assistant's static graph beside it.
  */
-export const langgraphImporter: Importer = {
+export const langgraphImporter: FileImporter = {
+  kind: 'file',
   id: ID,
   title: 'LangGraph thread history (JSON)',
   recognises(head) {

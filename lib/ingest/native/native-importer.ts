@@ -8,7 +8,7 @@ import { machineDigestOf } from '@/lib/core/machine/drift';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import { firstBadByte } from '@/lib/ingest/importer';
 import { type FileJson, isObject, parseJson } from '@/lib/ingest/json';
-import type { Imported, Importer, ImportProblem, ImportTools } from '@/lib/usecases/ports';
+import type { FileImporter, Imported, ImportProblem, ImportTools } from '@/lib/usecases/ports';
 import {
   BLOCK_LINES,
   chainBlock,
@@ -23,7 +23,8 @@ import {
 } from '@/lib/wire/v1/export';
 
 /** Our own export, see `lib/wire/v1/export.ts`. All of it or nothing: a line that cannot be read refuses the file. */
-export const nativeImporter: Importer = {
+export const nativeImporter: FileImporter = {
+  kind: 'file',
   id: 'rerail',
   title: 'Rerail run export (NDJSON)',
   recognises: (head) => /^\s*\{\s*"format"\s*:\s*"rerail-export"/.test(head),

@@ -11,7 +11,12 @@ export function assertChange(asked: RunId, context: WriteContext, change: Change
   };
   if (change.run.runId !== asked) broken(`the change is of run ${change.run.runId}`);
   if (context.run !== undefined && context.run.root !== change.run.root) broken('the lineage root changed');
-  let head: number = context.run?.headSeq ?? 0;
+  const { cut } = change;
+  const before = { head: context.run?.headSeq ?? 0, edition: context.run?.edition ?? 0 };
+  if (cut !== undefined && cut.after >= before.head) broken(`nothing is cut after ${cut.after}`);
+  if (change.run.edition !== before.edition + (cut === undefined ? 0 : 1))
+    broken(`edition ${change.run.edition} follows ${before.edition}`);
+  let head: number = cut?.after ?? before.head;
   for (const event of change.events) {
     if (event.runId !== asked) broken(`event ${event.seq} is of run ${event.runId}`);
     if (event.seq !== head + 1) broken(`seq ${event.seq} does not follow head ${head}`);

@@ -78,7 +78,7 @@ export async function openPostgresFeed(
     async announce(transaction, change) {
       await transaction.execute('SELECT pg_notify(?, ?)', [
         CHANNEL,
-        JSON.stringify([self, change.runId, change.headSeq, change.status, change.wanted]),
+        JSON.stringify([self, change.runId, change.headSeq, change.status, change.wanted, change.edition]),
       ]);
     },
     async close() {
@@ -95,13 +95,14 @@ const MARGIN_MS = 60_000;
 function parseMove(payload: string): { readonly from: string; readonly change: RunMoved } | undefined {
   const parsed: unknown = JSON.parse(payload);
   if (!Array.isArray(parsed)) return undefined;
-  const [from, id, head, status, wanted]: readonly unknown[] = parsed;
+  const [from, id, head, status, wanted, edition]: readonly unknown[] = parsed;
   if (typeof from !== 'string' || typeof id !== 'string' || typeof head !== 'number') return undefined;
   return {
     from,
     change: {
       runId: runId(id),
       headSeq: seq(head),
+      edition: typeof edition === 'number' ? edition : 0,
       status: String(status) as RunStatus,
       wanted: wanted === true,
     },

@@ -121,6 +121,7 @@ describeOnPostgres('PostgreSQL store with several processes', (url) => {
           .map((run) => ({
             runId: run.runId,
             headSeq: run.headSeq,
+            edition: run.edition,
             status: run.state.status,
             wanted: false,
           })),

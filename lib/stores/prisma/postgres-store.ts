@@ -8,6 +8,7 @@ import { assertDefined } from '@/lib/core/shared/assert';
 import type { Result } from '@/lib/core/shared/result';
 import type { RunMoved, Store, WriteAsk } from '@/lib/usecases/ports';
 import { assertChange } from './assert-change';
+import { auditStore, fillAudit } from './audit-rows';
 import { machineStore, type Writer, workerStore } from './catalogue';
 import { migratePostgres, migrationsFolder } from './migrate';
 import { fromColumn, toColumn } from './packed';
@@ -17,6 +18,7 @@ import { postgresClient } from './prisma-client';
 import { readContext, readRun } from './read-context';
 import type { RunRow } from './rows';
 import { movedSince, runReader } from './run-reader';
+import { shareStore } from './shares';
 import { postgres, type Sql, sqlOver } from './sql';
 import { type RunWrite, writeRows } from './write-rows';
 
@@ -110,6 +112,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const moved = runs.map(({ change: { run } }) => ({
       runId: run.runId,
       headSeq: run.headSeq,
+      edition: run.edition,
       status: statusNow(run, now, openedAt),
       wanted: wantedBy(run) !== undefined,
     }));
@@ -144,6 +147,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     }
   };
 
+  await write(async (transaction) => {
+    // Processes that start together fill it once.
+    await transaction.execute('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', ['audit']);
+    await fillAudit(transaction);
+  });
+
   return {
     ...runReader(sql),
     commit,
@@ -170,6 +179,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     machines: machineStore(client, write),
     workers: workerStore(client, write),
+    shares: shareStore(client, write),
+    audit: auditStore(sql, write),
     feed,
     clock: { now: clock.now },
     async close() {

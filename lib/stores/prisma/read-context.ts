@@ -5,7 +5,7 @@ import type { RunEvent } from '@/lib/core/events/run-event';
 import type { EffectRecord, StepRecord } from '@/lib/core/projections/records';
 import { emptyState, FOLD_VERSION, foldRun } from '@/lib/core/projections/run-state';
 import { assertDefined } from '@/lib/core/shared/assert';
-import type { AnswerRecord, BatchRecord, WriteAsk, WriteContext } from '@/lib/usecases/ports';
+import type { AnswerRecord, Assembly, BatchRecord, WriteAsk, WriteContext } from '@/lib/usecases/ports';
 import { byConsole } from './event-codes';
 import { fromColumn, toColumn } from './packed';
 import {
@@ -52,7 +52,32 @@ export async function readContext(
     others: await readOthers(sql, ask.runId, row, ask.othersAfter),
     ...(await readReferences(sql, ask.payloads ?? [])),
     also: new Map([...known.also].map(([id, { record }]) => [id, record])),
+    assembly: ask.assembly === true ? await readAssemblies(sql, [row, ...known.also.values()]) : new Map(),
   };
+}
+
+async function readAssemblies(
+  sql: Sql,
+  rows: readonly (RunRow | undefined)[],
+): Promise<ReadonlyMap<RunId, Assembly>> {
+  const found = new Map<RunId, Assembly>();
+  for (const row of rows) {
+    if (row === undefined) continue;
+    const { runId: id } = row.record;
+    if (!found.has(id)) found.set(id, await readAssembly(sql, id));
+  }
+  return found;
+}
+
+export async function readAssembly(sql: Sql, id: RunId): Promise<Assembly> {
+  const [counted] = await sql.query(
+    'SELECT (SELECT COUNT(*) FROM "Part" p JOIN "Run" r ON p."run" = r."key" WHERE r."runId" = ?),' +
+      ' (SELECT COUNT(*) FROM "Run" WHERE "parentId" = ?),' +
+      ' COALESCE((SELECT l."version" FROM "Ledger" l JOIN "Run" r ON l."root" = r."root" WHERE r."runId" = ?), 0)',
+    [toColumn(id), toColumn(id), toColumn(id)],
+  );
+  const [parts, children, version] = assertDefined(counted, 'counts are one row');
+  return { parts: Number(parts), children: Number(children), ledgerVersion: Number(version) };
 }
 
 export async function readRun(sql: Sql, id: RunId): Promise<RunRow | undefined> {

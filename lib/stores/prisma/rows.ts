@@ -47,9 +47,20 @@ export interface RunRow {
 }
 
 /** What never changes. */
-const FIXED = ['runId', 'root', 'createdAt', 'parent', 'parentId'] as const;
+const FIXED = ['runId', 'root', 'parent', 'parentId'] as const;
 /** What few appends change. */
-const SELDOM = ['home', 'source', 'agent', 'failure', 'tags', 'search', 'lease', 'plannedMachine'] as const;
+const SELDOM = [
+  'createdAt',
+  'home',
+  'source',
+  'agent',
+  'failure',
+  'tags',
+  'search',
+  'lease',
+  'plannedMachine',
+  'edition',
+] as const;
 /** What every append changes. */
 export const movingColumns = [
   'status',
@@ -87,6 +98,7 @@ export const runColumnTypes = {
   lease: 'TEXT',
   consoleSeq: 'INTEGER',
   plannedMachine: 'TEXT',
+  edition: 'INTEGER',
   state: 'TEXT',
   wanted: 'TEXT',
   wantedAt: 'BIGINT',
@@ -98,7 +110,6 @@ export type Values = readonly (string | number | null)[];
 export const runValues = (run: RunRecord, consoleSeq: number): Values => [
   toColumn(run.runId),
   toColumn(run.root),
-  run.createdAt,
   run.parent === undefined ? null : pack(run.parent),
   run.parent === undefined ? null : toColumn(run.parent.runId),
   ...changingValues(run, consoleSeq),
@@ -106,6 +117,7 @@ export const runValues = (run: RunRecord, consoleSeq: number): Values => [
 ];
 
 export const changingValues = (run: RunRecord, consoleSeq: number): Values => [
+  run.createdAt,
   run.home,
   toColumn(run.source),
   toColumn(run.state.agent),
@@ -114,6 +126,7 @@ export const changingValues = (run: RunRecord, consoleSeq: number): Values => [
   toColumn(searchText(run)),
   run.lease === undefined ? null : pack(run.lease),
   run.plannedMachine ?? null,
+  run.edition,
   ...movingValues(run, consoleSeq),
 ];
 
@@ -126,6 +139,8 @@ export const changesSeldom = (before: RunRecord, run: RunRecord): boolean =>
   before.source !== run.source ||
   before.lease !== run.lease ||
   before.plannedMachine !== run.plannedMachine ||
+  before.edition !== run.edition ||
+  before.createdAt !== run.createdAt ||
   before.state.agent !== run.state.agent ||
   before.state.failure !== run.state.failure ||
   before.state.tags !== run.state.tags;
@@ -157,7 +172,7 @@ export const ticket = (agent: string, machineDigest: MachineDigest | undefined):
 /** What `runFromRow` reads; `r` is the run, `l` the ledger of the lineage that it is the root of. */
 export const runFields =
   'r."key", r."runId", r."root", r."createdAt", r."parent", r."home", r."source", r."updatedAt", r."headSeq", r."epoch",' +
-  ' r."lastBatch", r."lease", r."consoleSeq", r."plannedMachine", r."state", COALESCE(l."version", 0)';
+  ' r."lastBatch", r."lease", r."consoleSeq", r."plannedMachine", r."state", r."edition", COALESCE(l."version", 0)';
 export const runSelect = `SELECT ${runFields} FROM "Run" r LEFT JOIN "Ledger" l ON l."root" = r."runId"`;
 
 export function runFromRow(row: SqlRow): RunRow {
@@ -177,6 +192,7 @@ export function runFromRow(row: SqlRow): RunRow {
     consoleSeq,
     plannedMachine,
     state,
+    edition,
     version,
   ] = row;
   return {
@@ -191,6 +207,7 @@ export function runFromRow(row: SqlRow): RunRow {
       createdAt: epochMs(Number(createdAt)),
       updatedAt: epochMs(Number(updatedAt)),
       headSeq: seq(Number(headSeq)),
+      edition: Number(edition),
       epoch: epoch(Number(at)),
       lastBatch: Number(lastBatch),
       ...(lease === null ? {} : { lease: unpackAs<Lease>(lease) }),

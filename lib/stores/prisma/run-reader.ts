@@ -1,4 +1,7 @@
 import { type EpochMs, epochMs, type RunId, runId, type Seq, seq } from '@/lib/core/events/ids';
+import { bucketRanges, type Counted } from '@/lib/core/projections/buckets';
+import { isInDoubt } from '@/lib/core/projections/ledger';
+import { askingStatuses, personsWaits } from '@/lib/core/projections/needs-person';
 import type { EffectRecord, QuestionRecord, RunRecord, RunStatus } from '@/lib/core/projections/records';
 import { statusNow } from '@/lib/core/projections/run-status';
 import { assertDefined } from '@/lib/core/shared/assert';
@@ -12,7 +15,6 @@ import type {
   RunPageAsk,
   RunReader,
 } from '@/lib/usecases/ports';
-import { bucketRanges, type Counted } from './bucket-ranges';
 import { children } from './children';
 import { claimable } from './claimable';
 import { codesOf, intentCodes, kindOfCode } from './event-codes';
@@ -20,12 +22,14 @@ import { fromColumn, packedKey, toColumn } from './packed';
 import {
   effectOrder,
   readAnswer,
+  readAssembly,
   readEffects,
   readLedgerVersion,
   readRun,
   runsFromRows,
 } from './read-context';
 import {
+  bytesFrom,
   checkpointFromRow,
   checkpointSelect,
   eventFromRow,
@@ -46,10 +50,23 @@ export function runReader(sql: Sql): RunReader {
   return {
     run: async (id) => (await readRun(sql, id))?.record,
 
+    async edition(id) {
+      const [found] = await sql.query('SELECT "edition" FROM "Run" WHERE "runId" = ?', [toColumn(id)]);
+      return found === undefined ? undefined : Number(found[0]);
+    },
+
     async runs(ask): Promise<Page<RunRecord, RunCursor>> {
       const status = statusSql(dialect, ask.judged);
-      const { where, args } = conditions(ask.filter, status, sql);
-      const [counted] = await sql.query(`SELECT COUNT(*) FROM "Run" r${whereOf(where)}`, args);
+      const { inDoubt, attention } = ask.filter;
+      const doubtful =
+        inDoubt === undefined && attention === undefined
+          ? []
+          : await runsInDoubt(ask.judged?.now ?? epochMs(0));
+      const matching = conditions(ask.filter, status, doubtful);
+      const few = await fewMatching(matching);
+      const total = few?.length ?? (await countOf(matching));
+      if (ask.limit === 0 || total === 0) return { items: [], total, nextCursor: undefined };
+      const { where, args } = few === undefined ? matching : among(few);
       const sort = sortColumn(ask.sort, status, bytewise);
       const direction = ask.descending ? 'DESC' : 'ASC';
       const { cursor } = ask;
@@ -66,7 +83,7 @@ export function runReader(sql: Sql): RunReader {
       const last = items.at(-1);
       return {
         items: items.map(({ record }) => record),
-        total: Number(assertDefined(counted, 'a count is one row')[0]),
+        total,
         nextCursor:
           found.length > ask.limit && last !== undefined
             ? { value: sortValue(last.record, ask), key: last.key }
@@ -189,6 +206,21 @@ export function runReader(sql: Sql): RunReader {
 
     ledgerVersion: (root) => readLedgerVersion(sql, root),
 
+    async parts(id, ids) {
+      const some = ids === undefined ? '' : ` AND p."name" IN (SELECT v.value->>0 FROM ${rows})`;
+      const found = await sql.query(
+        `SELECT p."name", p."at", p."body" FROM "Part" p WHERE p."run" = ${KEY_OF_RUN}${some} ORDER BY p."name"${bytewise}`,
+        [toColumn(id), ...(ids === undefined ? [] : [JSON.stringify(ids.map((one) => [toColumn(one)]))])],
+      );
+      return found.map(([name, at, body]) => ({
+        id: fromColumn(String(name)),
+        at: epochMs(Number(at)),
+        body: bytesFrom(body),
+      }));
+    },
+
+    assembly: (id) => readAssembly(sql, id),
+
     async snapshot(id, at) {
       const [found] = await sql.query(
         `SELECT "seq", "line", "state" FROM "Snapshot" WHERE "run" = ${KEY_OF_RUN} AND "seq" <= ? ORDER BY "seq" DESC LIMIT 1`,
@@ -200,16 +232,49 @@ export function runReader(sql: Sql): RunReader {
     answer: (key) => readAnswer(sql, key),
   };
 
-  function conditions(filter: RunFilter, status: string, { dialect: { position } }: Sql) {
+  /**
+   * The numbers of the runs that match, where they are few: those are then read by number. Walked in the list's order,
+   * every run of the table would be read to find them.
+   */
+  async function fewMatching({ where, args }: Conditions): Promise<readonly number[] | undefined> {
+    if (where.length === 0) return undefined;
+    const found = await sql.query(`SELECT r."key" FROM "Run" r${whereOf(where)} LIMIT ?`, [...args, FEW + 1]);
+    return found.length > FEW ? undefined : found.map(([key]) => Number(key));
+  }
+
+  async function countOf({ where, args }: Conditions): Promise<number> {
+    const [counted] = await sql.query(`SELECT COUNT(*) FROM "Run" r${whereOf(where)}`, args);
+    return Number(assertDefined(counted, 'a count is one row')[0]);
+  }
+
+  function among(keys: readonly number[]): Conditions {
+    return {
+      where: [`r."key" IN (SELECT ${column(0, 'INTEGER')} FROM ${rows})`],
+      args: [JSON.stringify(keys.map((key) => [key]))],
+    };
+  }
+
+  /** Those whose effects are in doubt by the one expression, which reads more of an effect than the database can. */
+  async function runsInDoubt(now: EpochMs): Promise<readonly RunId[]> {
+    const found = await sql.query(
+      `SELECT "record" FROM "Effect" WHERE "watchedIn" IS NOT NULL AND (${UNSETTLED.map(() => `${dialect.position('"record"', '?')} > 0`).join(' OR ')})`,
+      [...UNSETTLED],
+    );
+    const effects = found.map(([record]) => recordFrom<EffectRecord>(record));
+    return [...new Set(effects.filter((effect) => isInDoubt(effect, now)).map((effect) => effect.runId))];
+  }
+
+  function conditions(filter: RunFilter, status: string, doubtful: readonly RunId[]): Conditions {
+    const { position } = dialect;
     const where: string[] = [];
     const args: SqlValue[] = [];
     const add = (condition: string, ...values: readonly SqlValue[]) => {
       where.push(condition);
       args.push(...values);
     };
-    const oneOf = (name: string, values: readonly string[]) =>
+    const oneOf = (name: string, values: readonly string[], not = '') =>
       add(
-        `r."${name}" IN (SELECT v.value->>0 FROM ${rows})`,
+        `r."${name}" ${not}IN (SELECT v.value->>0 FROM ${rows})`,
         JSON.stringify(values.map((value) => [toColumn(value)])),
       );
     if (filter.status !== undefined) {
@@ -221,7 +286,20 @@ export function runReader(sql: Sql): RunReader {
         add(`${status} IN (${marks(filter.status.length)})`, ...filter.status);
     }
     if (filter.agent !== undefined) oneOf('agent', filter.agent);
+    if (filter.notAgent !== undefined) oneOf('agent', filter.notAgent, 'NOT ');
+    if (filter.source !== undefined) oneOf('source', filter.source);
+    if (filter.notSource !== undefined) oneOf('source', filter.notSource, 'NOT ');
     for (const tag of filter.tag ?? []) add(`${position('r."tags"', '?')} > 0`, tagColumn(tag));
+    for (const tag of filter.notTag ?? []) add(`${position('r."tags"', '?')} = 0`, tagColumn(tag));
+    if (filter.inDoubt !== undefined) oneOf('runId', doubtful, filter.inDoubt ? '' : 'NOT ');
+    if (filter.attention !== undefined)
+      add(
+        `${filter.attention ? '' : 'NOT '}(r."home" = 'here' AND (r."runId" IN (SELECT v.value->>0 FROM ${rows})` +
+          ` OR (${STORED} IN (${MAY_NEED_PERSON}) AND (${status} IN ('interrupted', 'paused')` +
+          ` OR ${ASKS_PERSON.map(() => `${position('r."state"', '?')} > 0`).join(' OR ')}))))`,
+        JSON.stringify(doubtful.map((id) => [toColumn(id)])),
+        ...ASKS_PERSON,
+      );
     if (filter.q !== undefined) add(`${position('r."search"', '?')} > 0`, toColumn(filter.q.toLowerCase()));
     if (filter.failure !== undefined)
       add(`${position('r."failure"', '?')} > 0`, toColumn(filter.failure.toLowerCase()));
@@ -232,7 +310,28 @@ export function runReader(sql: Sql): RunReader {
   }
 }
 
+interface Conditions {
+  readonly where: string[];
+  readonly args: SqlValue[];
+}
+
+/** So many runs are few. */
+const FEW = 5_000;
+
 const STORED = 'r."status"';
+
+/* How a member with one value stands in packed text. Inside of a string its quotes are escaped, so it is found as itself. */
+const packedMember = (key: Parameters<typeof packedKey>[0], value: string) =>
+  `"${packedKey(key)}":"${value}"`;
+const UNSETTLED = (['intended', 'in-doubt'] as const).map((status) => packedMember('status', status));
+/** In a run's state: `needsPerson`, where neither its status nor a doubt says so. */
+const ASKS_PERSON = [
+  ...personsWaits.map((what) => packedMember('for', what)),
+  packedMember('status', 'open'),
+];
+const MAY_NEED_PERSON = [...askingStatuses, 'interrupted', 'paused']
+  .map((status) => `'${status}'`)
+  .join(', ');
 
 /** `statusNow` as SQL: see there. */
 function statusSql({ member }: Dialect, judged: JudgedAt | undefined): string {
@@ -369,12 +468,13 @@ async function timesOf(sql: Sql, key: number, seqs: readonly number[]): Promise<
 /** Runs that moved at or after `since`, for a feed that was cut off. */
 export async function movedSince(sql: Sql, since: EpochMs, judged: JudgedAt) {
   const found = await sql.query(
-    `SELECT r."runId", r."headSeq", ${statusSql(sql.dialect, judged)} FROM "Run" r WHERE r."updatedAt" >= ?`,
+    `SELECT r."runId", r."headSeq", ${statusSql(sql.dialect, judged)}, r."edition" FROM "Run" r WHERE r."updatedAt" >= ?`,
     [since],
   );
-  return found.map(([id, head, status]) => ({
+  return found.map(([id, head, status, edition]) => ({
     runId: runId(fromColumn(String(id))) satisfies RunId,
     headSeq: seq(Number(head)),
+    edition: Number(edition),
     status: String(status) as RunRecord['state']['status'],
     wanted: true,
   }));

@@ -12,6 +12,7 @@ import {
   settlePayloads,
   stageCheckpoints,
   stagedKeys,
+  stageParts,
   stageRows,
   unmarkStaged,
 } from './write-rows';
@@ -25,6 +26,7 @@ import {
 const LARGE = 2_000;
 const ROWS_AT_ONCE = 1_000;
 const SNAPSHOTS_AT_ONCE = 50;
+const PARTS_AT_ONCE = 500;
 const BYTES_AT_ONCE = 2_097_152;
 
 export const isLarge = (change: Change): boolean => change.events.length > LARGE;
@@ -49,6 +51,8 @@ export async function stage(change: Change, { write, put, now }: Stage): Promise
     await write((sql) => stageRows(sql, key, { questions }));
   for (const checkpoints of parts(change.checkpoints, ROWS_AT_ONCE))
     await write((sql) => stageCheckpoints(sql, key, checkpoints, events));
+  for (const some of parts(change.parts ?? [], PARTS_AT_ONCE))
+    await write((sql) => stageParts(sql, key, some));
   for (const snapshots of parts(change.snapshots, SNAPSHOTS_AT_ONCE))
     await write((sql) => stageRows(sql, key, { snapshots }));
   return key;

@@ -2,7 +2,8 @@ import type { EpochMs, RunId, Sha256 } from '@/lib/core/events/ids';
 import type { Payload } from '@/lib/core/events/payload';
 import { isWatched } from '@/lib/core/projections/ledger';
 import { assertDefined } from '@/lib/core/shared/assert';
-import type { AnswerRecord, Change } from '@/lib/usecases/ports';
+import type { AnswerRecord, Change, PartRecord } from '@/lib/usecases/ports';
+import { writeAudit } from './audit-rows';
 import { pack, toColumn } from './packed';
 import { digestsIn } from './payload-refs';
 import {
@@ -44,9 +45,13 @@ export interface Writes {
   readonly mayBeLoose: (digest: Sha256) => boolean;
 }
 
-/** Newest seq that the console wrote, after a change. */
-export const newestByConsole = (change: Change, before: number | undefined): number =>
-  change.events.findLast((event) => event.by === 'console')?.seq ?? before ?? 0;
+/** Newest seq that the console wrote, after a change; after a cut, none is newer. */
+export const newestByConsole = ({ events, cut }: Change, before: number | undefined): number =>
+  events.findLast((event) => event.by === 'console')?.seq ??
+  Math.min(before ?? 0, cut?.after ?? Number.POSITIVE_INFINITY);
+
+export const changesLedger = ({ effects, cut }: Change): boolean =>
+  effects.length > 0 || (cut !== undefined && cut.effects.length > 0);
 
 /**
  * Writes everything with one statement a table, inside the caller's transaction.
@@ -81,7 +86,9 @@ export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<R
   await updateRuns(sql, updateMoving, moving);
   await updateRuns(sql, updateChanging, changing);
   await updateRuns(sql, updateWaiting, waiting);
+  for (const one of keyed) await cutRows(sql, one);
   await putRows(sql, keyed);
+  for (const { change, key } of keyed) await insertParts(sql, key, change.parts ?? []);
   await put(
     sql,
     upsertEffects,
@@ -100,7 +107,7 @@ export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<R
   await put(
     sql,
     raiseLedgers,
-    rowsOf(keyed, ({ change }) => (change.effects.length > 0 ? [[toColumn(change.run.root), 1]] : [])),
+    rowsOf(keyed, ({ change }) => (changesLedger(change) ? [[toColumn(change.run.root), 1]] : [])),
     1,
   );
   await put(
@@ -118,8 +125,35 @@ export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<R
     rowsOf(keyed, ({ change }) => (change.answers ?? []).map(answerValues)),
     1,
   );
+  await writeAudit(
+    sql,
+    keyed.map(({ change }) => change),
+  );
   return keys;
 }
+
+/** What a cut takes away, so that what follows stands in its place. */
+async function cutRows(sql: Sql, { change: { run, cut }, key }: Keyed<Change>): Promise<void> {
+  if (cut === undefined) return;
+  for (const [table, order] of CUT_TABLES) {
+    await sql.execute(`DELETE FROM "${table}" WHERE "run" = ? AND "${order}" > ?`, [key, cut.after]);
+    await othersFirst();
+  }
+  for (const { stepKey, generation } of cut.effects)
+    await sql.execute('DELETE FROM "Effect" WHERE "root" = ? AND "stepKey" = ? AND "generation" = ?', [
+      toColumn(run.root),
+      toColumn(stepKey),
+      generation,
+    ]);
+}
+
+const CUT_TABLES = [
+  ['Event', 'seq'],
+  ['Step', 'startedSeq'],
+  ['Question', 'askedSeq'],
+  ['Checkpoint', 'seq'],
+  ['Snapshot', 'seq'],
+] as const;
 
 type Rows = Pick<Change, 'events' | 'steps' | 'questions' | 'checkpoints' | 'snapshots'>;
 interface Keyed<Of> {
@@ -187,6 +221,7 @@ const withoutStaged = (change: Change): Change => ({
   ...change,
   events: [],
   payloads: [],
+  parts: [],
   steps: [],
   questions: [],
   checkpoints: [],
@@ -203,6 +238,10 @@ export async function reserveRun(sql: Sql, { run }: Change, at: EpochMs): Promis
   await sql.execute(upsertAnswers.few(sql.dialect, 1), [stagingMark(key), toColumn(run.runId), '', '', at]);
   return key;
 }
+
+/** Some parts of a run under its reserved number. */
+export const stageParts = (sql: Sql, key: number, parts: readonly PartRecord[]): Promise<void> =>
+  insertParts(sql, key, parts);
 
 /** Some rows of a run under its reserved number. */
 export const stageRows = (sql: Sql, key: number, rows: Partial<Omit<Rows, 'checkpoints'>>): Promise<void> =>
@@ -257,6 +296,7 @@ const STAGED_TABLES = [
   ['Question', 'questionId'],
   ['Checkpoint', 'seq'],
   ['Snapshot', 'seq'],
+  ['Part', 'name'],
 ] as const;
 
 /** The payloads are referred to by what everybody sees now. */
@@ -536,6 +576,28 @@ async function insertPayloads(sql: Sql, payloads: readonly Payload[], together: 
       ` ${dialect.slice(column(2, 'INTEGER'), column(3, 'INTEGER'))} FROM ${dialect.rows} WHERE true ${ONCE}`,
     [Buffer.concat(bodies), JSON.stringify(rows)],
   );
+}
+
+/** Bodies travel as in `insertPayloads`. */
+async function insertParts(sql: Sql, key: number, parts: readonly PartRecord[]): Promise<void> {
+  const { dialect } = sql;
+  for (const some of groups(parts, ({ body }) => body.byteLength)) {
+    let offset = 2;
+    const bodies: Uint8Array[] = [Buffer.of(0)];
+    const rows = some.map(({ id, at, body }) => {
+      const row = [toColumn(id), at, offset, body.byteLength];
+      offset += body.byteLength;
+      bodies.push(body);
+      return row;
+    });
+    await sql.execute(
+      `INSERT INTO "Part" ("body", "run", "name", "at")` +
+        ` SELECT ${dialect.slice(column(2, 'INTEGER'), column(3, 'INTEGER'))}, CAST(? AS INTEGER), v.value->>0,` +
+        ` ${column(1, 'BIGINT')} FROM ${dialect.rows} WHERE true ON CONFLICT ("run", "name") DO NOTHING`,
+      [Buffer.concat(bodies), key, JSON.stringify(rows)],
+    );
+    await othersFirst();
+  }
 }
 
 /** New ones, and ones that are loose already: what is in use stays so. Runs before the payloads are inserted. */

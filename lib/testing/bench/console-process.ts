@@ -12,8 +12,8 @@ export interface BenchConsole {
   readonly stop: () => Promise<void>;
 }
 
-/** The console as it ships, in a process of its own, without its pages, over a SQLite file in `folder`. */
-export async function startConsole(folder: string): Promise<BenchConsole> {
+/** The console as it ships, in a process of its own, over a SQLite file in `folder`; its pages only where they are asked for. */
+export async function startConsole(folder: string, { pages = false } = {}): Promise<BenchConsole> {
   mkdirSync(folder, { recursive: true });
   const dbFile = join(folder, 'rerail.db');
   const child = spawn(process.execPath, ['.rerail/server/main.mjs'], {
@@ -22,7 +22,7 @@ export async function startConsole(folder: string): Promise<BenchConsole> {
       ...process.env,
       NODE_ENV: 'production',
       PORT: '0',
-      RERAIL_NO_PAGES: '1',
+      RERAIL_NO_PAGES: pages ? '0' : '1',
       RERAIL_LOG: 'warn',
       DATABASE_URL: `file:${dbFile}`,
     },

@@ -7,7 +7,7 @@ import { EVENTS_A_VISIT, hash, machine, stepWithPayloads, values, visitEvents } 
 
 const VISITS_A_BATCH = 200;
 
-async function createRun(console: BenchConsole, runId: string) {
+async function createRun(console: Pick<BenchConsole, 'send'>, runId: string) {
   const digest = machineDigestOf(machine, hash);
   await console.send('PUT', `/machines/${digest}`, JSON.stringify(machine));
   const body = { runId, workerId: 'bench', agent: machine.agent, machineDigest: digest };
@@ -35,7 +35,11 @@ export async function appendTimes(
 }
 
 /** Records a synthetic run of at least `events` events over HTTP, as a worker would, and gives its head. */
-export async function feedRun(console: BenchConsole, runId: string, events: number): Promise<number> {
+export async function feedRun(
+  console: Pick<BenchConsole, 'send'>,
+  runId: string,
+  events: number,
+): Promise<number> {
   const created = await createRun(console, runId);
   let head = created.headSeq;
   let visit = 0;

@@ -11,6 +11,7 @@ import {
   stateRows,
   uploadRows,
 } from './rows-http';
+import { graphRows, listRows, pageRows } from './rows-page';
 
 /** What is measured, by the prefix of its figures' names. */
 const rows: readonly {
@@ -24,6 +25,9 @@ const rows: readonly {
   { prefix: 'plan-10000-steps', measure: planRows },
   { prefix: 'upload', measure: uploadRows },
   { prefix: 'state-at', measure: stateRows },
+  { prefix: 'list.100k-runs', measure: listRows },
+  { prefix: 'page', measure: pageRows },
+  { prefix: 'graph', measure: graphRows },
 ];
 
 /** What `--only` names; everything without it. */

@@ -66,17 +66,21 @@ export const json: z.ZodType<Json> = z
   .unknown()
   .refine((value) => value !== undefined, 'is required') as unknown as z.ZodType<Json>;
 
+function withoutProto(map: unknown, context: z.RefinementCtx): unknown {
+  if (typeof map === 'object' && map !== null && Object.hasOwn(map, '__proto__'))
+    context.addIssue('may have no member named __proto__');
+  return map;
+}
+
 /** A map by name. `z.record` leaves out a member named `__proto__` without a word; here it is refused. */
 export const mapOf = <Key extends z.ZodType<string, string>, Value extends z.ZodType>(
   key: Key,
   value: Value,
 ) =>
-  z
-    .custom<z.input<z.ZodRecord<Key, Value>>>(
-      (map) => typeof map !== 'object' || map === null || !Object.hasOwn(map, '__proto__'),
-      'may have no member named __proto__',
-    )
-    .pipe(z.record(key, value));
+  z.preprocess(withoutProto, z.record(key, value)) as unknown as z.ZodPipe<
+    z.ZodType<z.input<z.ZodRecord<Key, Value>>, z.input<z.ZodRecord<Key, Value>>>,
+    z.ZodRecord<Key, Value>
+  >;
 
 export const payloadRef = z.strictObject({
   sha256: wireSha256,

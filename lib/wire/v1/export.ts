@@ -98,7 +98,8 @@ export function chainBlock(digest: Sha256 | '', block: Uint8Array, hash: Hash): 
   return hash(joined);
 }
 
-function inFile(payload: Payload): ExportPayload {
+/** A payload as a line of a file has it. */
+export function inFile(payload: Payload): ExportPayload {
   const { sha256, codec } = payload;
   const text = codec === 'bytes' ? undefined : asText(payload.body);
   return text === undefined ? { sha256, codec, base64: toBase64(payload.body) } : { sha256, codec, text };
@@ -152,3 +153,10 @@ export const uploadAnswer = z.object({
   warnings: z.array(z.object({ path: z.string(), message: z.string() })),
 });
 export type UploadAnswer = z.output<typeof uploadAnswer>;
+
+/** Bytes of a run's files. */
+export const exportSizesAnswer = z.object({
+  native: z.object({ bytes: count }),
+  html: z.object({ bytes: count, leftOut: z.object({ values: count, bytes: count }) }).nullable(),
+});
+export type ExportSizes = z.output<typeof exportSizesAnswer>;

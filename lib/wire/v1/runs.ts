@@ -92,6 +92,8 @@ export const runSummary = z.object({
     childCount: count,
   }),
   headSeq: wireSeq,
+  /** Another one than before: the journal was assembled anew from its parts, and nothing holds that was read of it. */
+  edition: count,
   epoch: count,
   /** Rewinds so far. */
   line: count,
@@ -405,7 +407,7 @@ export const bucketRow = z.object({
 export const bucketPage = page(bucketRow);
 export type BucketRow = z.output<typeof bucketRow>;
 
-const plannedStep = z.object({
+export const plannedStep = z.object({
   key: wireStepKey,
   name: z.string(),
   visit: z.string(),
@@ -524,7 +526,7 @@ export const toolDeclaration = z.strictObject({
   description: z.string().exactOptional(),
   secrets: z.array(name).exactOptional(),
 });
-const llmDeclaration = z.strictObject({ model: name, timeoutMs: bounded.min(1), retries: bounded });
+export const llmDeclaration = z.strictObject({ model: name, timeoutMs: bounded.min(1), retries: bounded });
 export const machine = z.strictObject({
   agent: name,
   provenance: z.enum(['declared', 'imported', 'mined']),

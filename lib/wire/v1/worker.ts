@@ -4,6 +4,7 @@ import {
   inlinePayload,
   json,
   name,
+  page,
   payloadRef,
   wireMachineDigest,
   wireRunId,
@@ -64,6 +65,8 @@ export const appendBody = z
     );
     return z.NEVER;
   });
+/** `edition`: as in the run's summary; pages of two editions do not belong together. */
+export const eventPage = page(runEvent).extend({ edition: z.number().int() });
 export const appendAnswer = z.object({ firstSeq: wireSeq, headSeq: wireSeq, others: z.array(runEvent) });
 /** Several runs in one request; one answer for each, in order, a problem where it was refused. What is stored shares a sync where the store can. */
 export const appendManyBody = z.strictObject({
@@ -138,3 +141,4 @@ export const workerRow = z.object({
   live: z.boolean(),
   runs: z.array(wireRunId),
 });
+export const workerPage = page(workerRow);

@@ -1,0 +1,131 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { mutations } from './importer-contract';
+import { agentSpans, onTheWire } from './otlp-spans';
+
+/* Damaged files and arbitrary bytes for the doors that traces come in by. A case is its seed: the same one, the same bytes. */
+
+export interface FuzzedCase {
+  readonly seed: number;
+  /** What it was made of, and how. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly contentType: string;
+  readonly contentEncoding?: 'gzip';
+}
+
+interface Sample {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const SHARED = here('../../../shared/traces');
+/** Larger files make for slower cases, not for other ones. */
+const MOST_BYTES = 60_000;
+
+function filesIn(folder: string): readonly Sample[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true })
+    .map(String)
+    .sort()
+    .filter((name) => /\.(?:json|jsonl|pb)$/.test(name))
+    .map((name) => ({ name, path: `${folder}/${name}` }))
+    .filter(({ path }) => statSync(path).isFile() && statSync(path).size <= MOST_BYTES)
+    .map(({ name, path }) => ({ name, bytes: readFileSync(path) }));
+}
+
+/** Real files: our own fixtures, what real exporters send, an export, and the shared traces where they are. */
+export async function samples(exported: Sample): Promise<readonly Sample[]> {
+  const spans = agentSpans();
+  return [
+    ...filesIn(here('../ingest/langgraph/fixtures')),
+    ...filesIn(here('../ingest/otlp/fixtures')),
+    { name: 'exported spans, JSON', bytes: await onTheWire(JsonExporter, spans) },
+    { name: 'exported spans, protobuf', bytes: await onTheWire(ProtobufExporter, spans) },
+    exported,
+    ...filesIn(SHARED),
+  ];
+}
+
+const TYPES = [
+  'application/json',
+  'application/x-protobuf',
+  'application/x-ndjson',
+  'application/octet-stream',
+  '',
+] as const;
+const BEGINNINGS = [
+  '',
+  '{"resourceSpans":[',
+  '[{"values":',
+  '{"format":"rerail-export",',
+  '\n\u0012',
+  '\u001f\u008b\b',
+] as const;
+
+/** Numbers below a bound, the same ones for a seed. */
+function numbers(seed: number): (below: number) => number {
+  let state = Math.imul(seed, 2_654_435_761) >>> 0;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 4_294_967_296) * below);
+  };
+}
+
+export function fuzzedCase(of: readonly Sample[], seed: number): FuzzedCase {
+  const random = numbers(seed);
+  const contentType = TYPES[random(TYPES.length)] ?? '';
+  if (random(6) === 0) {
+    const beginning = Buffer.from(BEGINNINGS[random(BEGINNINGS.length)] ?? '', 'latin1');
+    const noise = Buffer.from(Array.from({ length: random(2_000) }, () => random(256)));
+    return {
+      seed,
+      name: 'arbitrary bytes',
+      bytes: new Uint8Array(Buffer.concat([beginning, noise])),
+      contentType,
+    };
+  }
+  const sample = of[random(of.length)];
+  if (sample === undefined) throw new Error('There is nothing to damage');
+  let { bytes } = sample;
+  const times = 1 + random(4);
+  for (let time = 0; time < times; time += 1)
+    for (const damaged of mutations(bytes, 1, random(2 ** 31))) bytes = damaged;
+  const name = `${sample.name}, damaged ${times} times`;
+  return random(8) === 0
+    ? { seed, name, bytes: new Uint8Array(gzipSync(bytes)), contentType, contentEncoding: 'gzip' }
+    : { seed, name, bytes: new Uint8Array(bytes), contentType };
+}
+
+/** Of the environment: `RERAIL_FUZZ_SEED` (else another one every day) and `RERAIL_FUZZ_COUNT`. */
+export function fuzzing(count: number): { readonly first: number; readonly count: number } {
+  const { RERAIL_FUZZ_SEED: seed, RERAIL_FUZZ_COUNT: asked } = process.env;
+  return {
+    first: seed === undefined ? Math.floor(Date.now() / 86_400_000) * 100_000 : Number(seed),
+    count: asked === undefined ? count : Number(asked),
+  };
+}
+
+/** Runs `check`, and says how to repeat the case where it throws. */
+export async function repeatable(one: FuzzedCase, check: () => Promise<void>): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    const again = `RERAIL_FUZZ_SEED=${one.seed} RERAIL_FUZZ_COUNT=1`;
+    throw new Error(`${one.name} (${again}): ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Milliseconds of this process's own work: a machine that is busy with others makes nothing slow. */
+export async function worked(work: () => Promise<void>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
