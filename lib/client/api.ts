@@ -25,7 +25,7 @@ export const problemOf = (error: unknown): ApiProblem =>
     ? error.problem
     : unreachable(error instanceof Error ? error.message : String(error));
 
-const unreachable = (detail: string): ApiProblem => ({
+export const unreachable = (detail: string): ApiProblem => ({
   kind: 'unreachable',
   title: 'The console does not answer',
   status: 0,

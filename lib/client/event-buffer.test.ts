@@ -49,6 +49,27 @@ describe('EventBuffer', () => {
     expect(told).toBe(1);
   });
 
+  it('forgets everything when the run has another journal, and takes what stands there now', async () => {
+    const buffer = new EventBuffer();
+    buffer.add([event(1), event(2), event(9)]);
+    const { edition } = buffer;
+    let told = 0;
+    buffer.subscribe(() => {
+      told += 1;
+    });
+    await Promise.resolve();
+    told = 0;
+    buffer.reset();
+    expect(buffer.edition).toBeGreaterThan(edition);
+    expect(buffer.snapshot()).toEqual({ events: [], headSeq: 0 });
+    const other = { ...event(2), at: epochMs(77) };
+    buffer.add([other]);
+    expect(buffer.at(2)).toBe(other);
+    expect(buffer.snapshot().headSeq).toBe(2);
+    await Promise.resolve();
+    expect(told).toBe(1);
+  });
+
   it('stays within its limit and keeps what lies nearest to the newest arrival', () => {
     const buffer = new EventBuffer(10);
     buffer.add(Array.from({ length: 10 }, (_, n) => event(n + 1)));

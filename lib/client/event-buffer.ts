@@ -30,9 +30,23 @@ export class EventBuffer {
   /** After the first, to the second: never let go. */
   #held: readonly [number, number] = [0, 0];
 
+  /** Rises with `reset`: what was asked for before does not belong here any more. */
+  #edition = 0;
+
   constructor(readonly limit = 20_000) {}
 
-  /** Duplicates are passed over: the journal never changes what stands at a `seq`. */
+  get edition(): number {
+    return this.#edition;
+  }
+
+  /** Forgets everything: the run has another journal now. */
+  reset(): void {
+    this.#edition += 1;
+    this.#snapshot = EMPTY;
+    this.#tell();
+  }
+
+  /** Duplicates are passed over: within an edition, the journal never changes what stands at a `seq`. */
   add(incoming: readonly RunEvent[]): void {
     const before = this.#snapshot.events;
     const fresh = incoming.filter((event) => this.at(event.seq) === undefined);

@@ -81,12 +81,15 @@ class Browser {
   readonly held = new Set<string>();
   readonly asked: string[] = [];
   journal = 0;
+  edition = 0;
   down = false;
   document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
+  window = new EventTarget();
 
   constructor() {
     const browser = this;
     vi.stubGlobal('document', this.document);
+    vi.stubGlobal('window', this.window);
     vi.stubGlobal('navigator', {
       locks: {
         request: async (
@@ -116,7 +119,12 @@ class Browser {
       const items = Array.from({ length: Math.max(0, browser.journal - after) }, (_, n) => ({
         seq: after + n + 1,
       }));
-      return Response.json({ items, total: browser.journal, nextCursor: null });
+      return Response.json({
+        items,
+        total: browser.journal,
+        nextCursor: null,
+        edition: browser.edition,
+      });
     });
   }
 
@@ -160,16 +168,20 @@ class FakeSource extends EventTarget {
 
 function tab(after = 0) {
   const seen = { seqs: [] as number[], missed: 0, resets: 0, liveness: [] as Liveness[] };
-  const end = listenToRun('run_1', after, {
-    onItem: (event) => seen.seqs.push(event.seq),
-    onMissed: () => {
-      seen.missed += 1;
+  const end = listenToRun(
+    'run_1',
+    { after, edition: 0 },
+    {
+      onItem: (event) => seen.seqs.push(event.seq),
+      onMissed: () => {
+        seen.missed += 1;
+      },
+      onReset: () => {
+        seen.resets += 1;
+      },
+      onLiveness: (liveness) => seen.liveness.push(liveness),
     },
-    onReset: () => {
-      seen.resets += 1;
-    },
-    onLiveness: (liveness) => seen.liveness.push(liveness),
-  });
+  );
   return { seen, end };
 }
 const settle = () => vi.advanceTimersByTimeAsync(0);
@@ -203,7 +215,7 @@ describe('listening to the console', () => {
     expect([browser.open.size, browser.held.size]).toEqual([0, 0]);
     browser.look('visible');
     await settle();
-    expect([...browser.open].map(({ url }) => url)).toEqual(['/api/v1/stream?run=run_1&after=7']);
+    expect([...browser.open].map(({ url }) => url)).toEqual(['/api/v1/stream?run=run_1&after=7&edition=0']);
     expect(seen).toMatchObject({ missed: 1, seqs: [7] });
     expect(seen.liveness.at(-1)).toEqual({ kind: 'live' });
     end();
@@ -239,6 +251,31 @@ describe('listening to the console', () => {
     expect(seen.liveness.at(-1)?.kind).toBe('live');
     expect(seen.missed).toBe(1);
     end();
+  });
+
+  it('says so at once where the network goes, and goes on as soon as the console is reached', async () => {
+    const browser = new Browser();
+    const { seen, end } = tab();
+    await settle();
+    browser.down = true;
+    browser.window.dispatchEvent(new Event('offline'));
+    await settle();
+    expect(seen.liveness.map(({ kind }) => kind)).toEqual(['live', 'lost']);
+    expect(browser.open.size).toBe(1);
+    browser.down = false;
+    browser.window.dispatchEvent(new Event('online'));
+    await settle();
+    expect(seen.liveness.map(({ kind }) => kind)).toEqual(['live', 'lost', 'live']);
+    expect([browser.open.size, seen.missed]).toEqual([1, 1]);
+
+    // A console on the same machine is reached without a network.
+    browser.window.dispatchEvent(new Event('offline'));
+    await settle();
+    expect(seen.liveness.at(-1)?.kind).toBe('live');
+    end();
+    browser.window.dispatchEvent(new Event('offline'));
+    await settle();
+    expect([browser.open.size, seen.liveness.at(-1)?.kind]).toEqual([0, 'live']);
   });
 
   it('says so too where it asks instead of listening', async () => {
@@ -288,6 +325,31 @@ describe('listening to the console', () => {
     await settle();
     for (const source of browser.open) source.say('3', { headSeq: 3 }, 'reset');
     expect(seen.resets).toBe(1);
+    end();
+  });
+
+  it('goes on in the new journal after it was assembled anew, listening and asking', async () => {
+    const browser = new Browser();
+    const { seen, end } = tab(5);
+    await settle();
+    const [source] = browser.open;
+    expect(source?.url).toContain('after=5');
+    expect(source?.url).toContain('edition=0');
+    source?.say('7.2', { headSeq: 7, edition: 2 }, 'reset');
+    source?.say('8.2', { seq: 8 });
+    expect([seen.resets, seen.seqs]).toEqual([1, [8]]);
+    browser.look('hidden');
+    await vi.advanceTimersByTimeAsync(10_000);
+    // Where it asks instead, it finds the third edition.
+    for (let n = 1; n <= 4; n += 1) browser.held.add(`rerail.stream ${n}`);
+    Object.assign(browser, { edition: 3, journal: 9 });
+    browser.look('visible');
+    await settle();
+    expect(browser.asked.at(-1)).toContain('after=8');
+    expect([seen.resets, seen.seqs]).toEqual([2, [8]]);
+    browser.journal = 10;
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect([seen.resets, seen.seqs]).toEqual([2, [8, 10]]);
     end();
   });
 

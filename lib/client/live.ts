@@ -1,7 +1,8 @@
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { ok, type Result } from '@/lib/core/shared/result';
 import { type ApiProblem, apiUrl, getJson, runPath } from './api';
-import type { Page, RunSummary } from './api-types';
+import type { RunSummary } from './api-types';
+import type { EventsAnswer } from './run-queries';
 import { source } from './source';
 
 /** Whether changes are heard as they happen; where not, since when (epoch ms). */
@@ -23,8 +24,8 @@ interface Ears<Item> {
   readonly onLiveness: (liveness: Liveness) => void;
 }
 interface RunEars extends Ears<RunEvent> {
-  /** The journal is not the one that was read before: nothing of it holds. */
-  readonly onReset: () => void;
+  /** The journal is not the one that was read before: nothing of it holds. Events that come later are of the new one. */
+  readonly onReset: (to: ReadUpTo) => void;
 }
 
 /** How long after a refusal the stream is asked for again. A connection that broke is retried by the browser itself. */
@@ -60,7 +61,8 @@ interface Feed<Item> {
   ) => Promise<Result<Looked<Item>, ApiProblem>>;
   /** Whether events that come while nobody listens are told later: then only a loss has something read anew. */
   readonly resumes: boolean;
-  readonly onReset: () => void;
+  /** `id`: where it goes on from. */
+  readonly onReset: (id: string) => void;
 }
 
 /** One of the places for a stream, shared by the tabs of this browser, until `over`. */
@@ -146,7 +148,7 @@ function listen<Item>(feed: Feed<Item>, ears: Ears<Item>): () => void {
     messages.addEventListener('ping', take);
     messages.addEventListener('reset', (message) => {
       take(message);
-      feed.onReset();
+      feed.onReset(message.lastEventId);
     });
   };
 
@@ -157,7 +159,7 @@ function listen<Item>(feed: Feed<Item>, ears: Ears<Item>): () => void {
       heard();
       newest = answer.value.newest ?? newest;
       for (const item of answer.value.items) ears.onItem(item);
-      if (answer.value.reset === true) feed.onReset();
+      if (answer.value.reset === true) feed.onReset(newest ?? '');
     } else lost(Date.now());
     // Until then a place may have come free.
     const again = setTimeout(open, answer.ok && answer.value.more === true ? 0 : LOOK_MS);
@@ -178,38 +180,65 @@ function listen<Item>(feed: Feed<Item>, ears: Ears<Item>): () => void {
       open();
     }
   };
+  // A connection whose network went away is silent, and nothing else tells for long. A console on this machine is
+  // reached all the same.
+  const onNetwork = (event: Event) => {
+    if (close === undefined) return;
+    if (event.type === 'offline') lost(Date.now());
+    open();
+  };
+  const networks = ['offline', 'online'] as const;
   document.addEventListener('visibilitychange', onVisibility);
+  for (const kind of networks) window.addEventListener(kind, onNetwork);
   if (document.visibilityState !== 'hidden') open();
   return () => {
     document.removeEventListener('visibilitychange', onVisibility);
+    for (const kind of networks) window.removeEventListener(kind, onNetwork);
     clearTimeout(leaving);
     close?.();
   };
 }
 
-/** Events of one run after `after`. A reconnection goes on after the newest one, so none is missed. Returns the end. */
-export const listenToRun = (runId: string, after: number, ears: RunEars): (() => void) =>
+/** What was read of a run: of its journal's edition, up to a seq. */
+export interface ReadUpTo {
+  readonly after: number;
+  readonly edition: number;
+}
+
+/** An id of the run's stream: a seq, and the edition where the journal was assembled anew. */
+const readUpTo = (id: string): ReadUpTo => {
+  const [after, edition = '0'] = id.split('.');
+  return { after: Number(after), edition: Number(edition) };
+};
+const idOf = ({ after, edition }: ReadUpTo): string =>
+  edition === 0 ? String(after) : `${after}.${edition}`;
+
+/** Events of one run after `read`. A reconnection goes on after the newest one, so none is missed. Returns the end. */
+export const listenToRun = (runId: string, read: ReadUpTo, ears: RunEars): (() => void) =>
   listen<RunEvent>(
     {
-      url: (newest) => apiUrl('/stream', { run: runId, after: newest ?? after }),
+      url: (newest) => apiUrl('/stream', { run: runId, ...(newest === undefined ? read : readUpTo(newest)) }),
       look: async (newest, signal) => {
-        const from = Number(newest ?? after);
-        const answer = await getJson<Page<RunEvent>>(
-          apiUrl(runPath(runId, '/events'), { after: from, limit: LOOK_AT_ONCE }),
+        const from = newest === undefined ? read : readUpTo(newest);
+        const answer = await getJson<EventsAnswer>(
+          apiUrl(runPath(runId, '/events'), { after: from.after, limit: LOOK_AT_ONCE }),
           signal,
         );
         if (!answer.ok) return answer;
-        const { items, total, nextCursor } = answer.value;
+        const { items, total, nextCursor, edition } = answer.value;
+        if (edition !== from.edition)
+          return ok({ items: [], newest: idOf({ after: total, edition }), reset: true });
+        if (from.after > total)
+          return ok({ items: [], newest: idOf({ after: total, edition }), reset: true });
         const last = items.at(-1)?.seq;
         return ok({
           items,
-          newest: last === undefined ? undefined : String(last),
-          reset: from > total,
+          newest: last === undefined ? undefined : idOf({ after: last, edition }),
           more: nextCursor !== null,
         });
       },
       resumes: true,
-      onReset: ears.onReset,
+      onReset: (id) => ears.onReset(readUpTo(id)),
     },
     ears,
   );

@@ -1,4 +1,9 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+} from '@tanstack/react-query';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { apiUrl, getJson, getText, orThrow, runPath } from './api';
 import type {
@@ -15,43 +20,73 @@ import type {
   StepDetail,
   StepRow,
 } from './api-types';
-import type { RunsView } from './url-state';
+import {
+  holeAt,
+  type Span,
+  type StepWindows,
+  spanOf,
+  tailAfter,
+  WHOLE_STEPS,
+  WINDOW,
+  withWindow,
+} from './step-windows';
+import type { RunsFilter, RunsView } from './url-state';
 
 /** Broad to narrow, so that invalidating `run(id)` reaches everything under that run. */
 export const runKeys = {
   all: ['runs'] as const,
   lists: () => [...runKeys.all, 'list'] as const,
+  /** How many match a filter. Apart from the lists, which are read anew far more often. */
+  counts: () => [...runKeys.all, 'count'] as const,
   list: (view: RunsView) => [...runKeys.lists(), view] as const,
   run: (id: string) => [...runKeys.all, 'run', id] as const,
   /** What may change while the run moves; what stands at a `seq` does not and is keyed apart. */
   live: (id: string) => [...runKeys.run(id), 'live'] as const,
+  events: (id: string) => [...runKeys.run(id), 'events'] as const,
   at: (id: string, what: string, seq: number) => [...runKeys.run(id), 'at', what, seq] as const,
 };
 
 /** A run that moves has a new key for each moment, a plan for each choice: what nobody looks at any more goes soon. */
 export const MOMENT_MS = 10_000;
 
-const PAGE = 50;
+/** Runs in one read of the list. */
+export const RUNS_PAGE = 100;
 /** Rows in one read of a list that is read whole. */
 const MANY = 5_000;
 
-export const runsQuery = (view: RunsView) =>
+/** A filter in the API's terms. `midnight` is when today began, epoch ms. */
+function filterQuery(filter: RunsFilter, midnight: () => number) {
+  const today = filter.within === 'today';
+  return {
+    status: filter.status,
+    agent: filter.agent,
+    notAgent: filter.notAgent,
+    tag: filter.tag,
+    notTag: filter.notTag,
+    source: filter.source,
+    notSource: filter.notSource,
+    inDoubt: filter.inDoubt === null ? undefined : String(filter.inDoubt),
+    attention: filter.attention === null ? undefined : String(filter.attention),
+    q: filter.q,
+    failure: filter.failure,
+    from: today ? new Date(midnight()).toISOString() : filter.from,
+    to: filter.to,
+    within: today ? undefined : filter.within,
+  };
+}
+
+export const runsQuery = (view: RunsView, midnight: () => number) =>
   infiniteQueryOptions({
     queryKey: runKeys.list(view),
     queryFn: async ({ pageParam, signal }) =>
       orThrow(
         await getJson<Page<RunSummary>>(
           apiUrl('/runs', {
-            status: view.status,
-            agent: view.agent,
-            tag: view.tag,
-            q: view.q,
-            from: view.from,
-            to: view.to,
+            ...filterQuery(view, midnight),
             sort: view.sort,
             order: view.order,
             cursor: pageParam,
-            limit: PAGE,
+            limit: RUNS_PAGE,
           }),
           signal,
         ),
@@ -59,7 +94,43 @@ export const runsQuery = (view: RunsView) =>
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor ?? undefined,
     placeholderData: keepPreviousData,
+    // The page says that it failed and when it tries again.
+    retry: false,
   });
+
+/** How many runs match. */
+export const runsCountQuery = (filter: RunsFilter, midnight: () => number) =>
+  queryOptions({
+    queryKey: [...runKeys.counts(), filter],
+    queryFn: async ({ signal }) =>
+      orThrow(
+        await getJson<Page<RunSummary>>(
+          apiUrl('/runs', { ...filterQuery(filter, midnight), limit: 0 }),
+          signal,
+        ),
+      ).total,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+
+/** Every run that matches, in turns; `told` hears how many there are so far, of how many. */
+export async function readEveryRun(
+  filter: RunsFilter,
+  midnight: () => number,
+  told: (so: number, of: number) => void,
+  signal: AbortSignal,
+): Promise<readonly RunSummary[]> {
+  const found = new Map<string, RunSummary>();
+  // A walk by `created` gives every run once.
+  const query = { ...filterQuery(filter, midnight), sort: 'created', limit: 500 };
+  for (let cursor: string | undefined; ; ) {
+    const page = orThrow(await getJson<Page<RunSummary>>(apiUrl('/runs', { ...query, cursor }), signal));
+    for (const run of page.items) found.set(run.id, run);
+    told(found.size, page.total);
+    if (page.nextCursor === null) return [...found.values()];
+    cursor = page.nextCursor;
+  }
+}
 
 export const runQuery = (id: string) =>
   queryOptions({
@@ -70,12 +141,22 @@ export const runQuery = (id: string) =>
 const listUrl = (path: string, cursor?: string) => apiUrl(path, { limit: MANY, cursor });
 const graphUrl = (id: string, at: number) => apiUrl(runPath(id, '/graph'), { at });
 
-/** What the page of a run asks for before anything else, so that it can be sent for with the page. */
-export const runFirstReads = (run: Pick<RunSummary, 'id' | 'headSeq'>): readonly string[] => [
-  listUrl(runPath(run.id, '/steps')),
-  listUrl(runPath(run.id, '/checkpoints')),
-  graphUrl(run.id, run.headSeq),
-];
+/** What the page of a run asks for before anything else, at a cursor where one is asked for, so that it can be sent for with the page. */
+export function runFirstReads(
+  run: Pick<RunSummary, 'id' | 'headSeq'>,
+  asked: number | null = null,
+): readonly string[] {
+  const steps = runPath(run.id, '/steps');
+  const at = asked === null ? run.headSeq : Math.max(1, Math.min(asked, run.headSeq));
+  const tail = { limit: MANY, cursor: String(tailAfter(run.headSeq)) };
+  return [
+    ...(run.headSeq > WHOLE_STEPS
+      ? [apiUrl(steps, { limit: WINDOW }), apiUrl(steps, tail)]
+      : [listUrl(steps)]),
+    listUrl(runPath(run.id, '/checkpoints')),
+    ...new Set([graphUrl(run.id, run.headSeq), graphUrl(run.id, at)]),
+  ];
+}
 
 /** Every page of a list, one after the other. */
 async function everyPage<Item>(path: string, signal: AbortSignal, after?: number): Promise<Page<Item>> {
@@ -99,26 +180,101 @@ const ended: ReadonlySet<StepRow['status']> = new Set([
   'failed',
 ]);
 
-/** All steps, by start. Within one epoch and line of the run, only those that may have changed are read again. */
-export const stepsQuery = ({ id, epoch, line }: Pick<RunSummary, 'id' | 'epoch' | 'line'>) =>
+type StepsOf = Pick<RunSummary, 'id' | 'edition' | 'epoch' | 'line'> & Partial<Pick<RunSummary, 'headSeq'>>;
+
+const stepsFrom = async (id: string, signal: AbortSignal | undefined, after: number, limit: number) =>
+  orThrow(
+    await getJson<Page<StepRow>>(
+      apiUrl(runPath(id, '/steps'), { limit, cursor: after === 0 ? undefined : String(after) }),
+      signal,
+    ),
+  );
+
+/** Both ends of a long run. */
+async function bothEnds(id: string, headSeq: number, signal: AbortSignal): Promise<StepWindows> {
+  const after = tailAfter(headSeq);
+  const [first, last] = await Promise.all([
+    stepsFrom(id, signal, 0, WINDOW),
+    stepsFrom(id, signal, after, MANY),
+  ]);
+  return withWindow({ ...first, spans: [spanOf(first, 0)] }, last, spanOf(last, after));
+}
+
+async function readSpan(id: string, after: number, to: number, signal: AbortSignal) {
+  const read = await stepsFrom(id, signal, after, MANY);
+  const items = read.items.filter(({ startedSeq }) => startedSeq <= to);
+  return { page: { ...read, items }, span: [after, Math.min(to, spanOf(read, after)[1])] as const };
+}
+
+/** Of the windows that are held, what may have changed: from the first open step of each on, and the end. */
+function readWindowsAnew(id: string, { items, spans }: StepWindows, signal: AbortSignal) {
+  return Promise.all(
+    spans.flatMap(([after, to], n) => {
+      const rows = items.filter(({ startedSeq }) => startedSeq > after && startedSeq <= to);
+      const open = rows.find((step) => !ended.has(step.status));
+      if (n < spans.length - 1)
+        return open === undefined ? [] : [readSpan(id, open.startedSeq - 1, to, signal)];
+      const from = (open ?? rows.at(-1))?.startedSeq;
+      return [readSpan(id, from === undefined ? after : from - 1, to, signal)];
+    }),
+  );
+}
+
+/**
+ * Steps by start: all of a run, or of a long one both ends and what was asked for since. Within one edition, epoch
+ * and line of the run, only those that may have changed are read again.
+ */
+export const stepsQuery = ({ id, edition, epoch, line, headSeq }: StepsOf) =>
   queryOptions({
-    queryKey: [...runKeys.live(id), 'steps', epoch, line],
-    queryFn: async ({ signal, client, queryKey }): Promise<Page<StepRow>> => {
-      const known = client.getQueryData<Page<StepRow>>(queryKey)?.items ?? [];
+    queryKey: [...runKeys.live(id), 'steps', edition, epoch, line],
+    queryFn: async ({ signal, client, queryKey }): Promise<StepWindows> => {
+      const held = client.getQueryData<StepWindows>(queryKey);
+      if (held === undefined && headSeq !== undefined && headSeq > WHOLE_STEPS)
+        return bothEnds(id, headSeq, signal);
+      if (held !== undefined && held.spans.length > 1) {
+        const read = await readWindowsAnew(id, held, signal);
+        // More windows may have come meanwhile.
+        const now = client.getQueryData<StepWindows>(queryKey) ?? held;
+        return read.reduce((all, { page, span }) => withWindow(all, page, span), now);
+      }
+      const known = held?.items ?? [];
       const open = known.findIndex((step) => !ended.has(step.status));
       // Rows that share a start stay together.
       const from = (open === -1 ? known.at(-1) : known[open])?.startedSeq ?? 0;
       const kept = known.filter((step) => step.startedSeq < from);
       const page = await everyPage<StepRow>(runPath(id, '/steps'), signal, from === 0 ? undefined : from - 1);
-      return { ...page, items: [...kept, ...page.items] };
+      return { ...page, items: [...kept, ...page.items], spans: ALL };
     },
     placeholderData: keepPreviousData,
   });
 
+const ALL: readonly Span[] = [[0, Number.MAX_SAFE_INTEGER]];
+
+/** Reads the window around `seq`, where it is not held. Resolves once it is. */
+export async function fillSteps(client: QueryClient, run: StepsOf, seq: number): Promise<void> {
+  const { queryKey } = stepsQuery(run);
+  const hole = holeAt(client.getQueryData<StepWindows>(queryKey)?.spans ?? ALL, seq);
+  if (hole === undefined) return;
+  const after = Math.max(hole[0], seq - WINDOW);
+  const read = await stepsFrom(run.id, undefined, after, WINDOW);
+  client.setQueryData<StepWindows>(queryKey, (held) => held && withWindow(held, read, spanOf(read, after)));
+}
+
+/** Reads every step of a long run. */
+export async function fillAllSteps(client: QueryClient, run: StepsOf): Promise<void> {
+  const page = await everyPage<StepRow>(runPath(run.id, '/steps'), new AbortController().signal);
+  client.setQueryData<StepWindows>(stepsQuery(run).queryKey, { ...page, spans: ALL });
+}
+
 /** All checkpoints. Nothing but another one, or a rewind, changes them. */
-export const checkpointsQuery = ({ id, line, counts }: Pick<RunSummary, 'id' | 'line' | 'counts'>) =>
+export const checkpointsQuery = ({
+  id,
+  edition,
+  line,
+  counts,
+}: Pick<RunSummary, 'id' | 'edition' | 'line' | 'counts'>) =>
   queryOptions({
-    queryKey: [...runKeys.run(id), 'checkpoints', line, counts.checkpoints],
+    queryKey: [...runKeys.run(id), 'checkpoints', edition, line, counts.checkpoints],
     queryFn: ({ signal }) => everyPage<CheckpointRow>(runPath(id, '/checkpoints'), signal),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: MOMENT_MS,
@@ -140,6 +296,26 @@ export const stopsQuery = (id: string) =>
           signal,
         ),
       ).items,
+  });
+
+/** Failed attempts in one read; a run with more shows the oldest ones' bars whole. */
+const FAILURES = 1_000;
+
+/** The newest failed attempts: what the bars of the steps are divided by. `count` is how many the run has had. */
+export const failuresQuery = (id: string, count: number) =>
+  queryOptions({
+    queryKey: [...runKeys.run(id), 'failures', count],
+    queryFn: async ({ signal }) =>
+      orThrow(
+        await getJson<EventsAnswer>(
+          apiUrl(runPath(id, '/events'), { kinds: 'step.failed', order: 'desc', limit: FAILURES }),
+          signal,
+        ),
+      ).items.filter((event) => event.kind === 'step.failed'),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: MOMENT_MS,
+    placeholderData: keepPreviousData,
+    enabled: count > 0,
   });
 
 export const stepQuery = (id: string, key: string) =>
@@ -211,13 +387,13 @@ export const messagesQuery = (id: string, at: number, limit: number) =>
     enabled: at > 0,
   });
 
-export interface EventsAnswer {
-  readonly items: readonly RunEvent[];
+export interface EventsAnswer extends Page<RunEvent> {
+  readonly edition: number;
 }
-/** Events in (after, to]; they never change once they are there. */
+/** Events in (after, to]; within an edition they never change once they are there. */
 export const eventsQuery = (id: string, after: number, to: number) =>
   queryOptions({
-    queryKey: [...runKeys.run(id), 'events', after, to],
+    queryKey: [...runKeys.events(id), after, to],
     queryFn: async ({ signal }): Promise<readonly RunEvent[]> =>
       orThrow(
         await getJson<EventsAnswer>(

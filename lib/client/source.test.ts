@@ -10,6 +10,7 @@ import {
   diffQuery,
   effectsQuery,
   eventsQuery,
+  failuresQuery,
   graphQuery,
   machineQuery,
   messagesQuery,
@@ -35,6 +36,7 @@ it('reads everything of a run page from the source that was put in the place of 
   vi.stubGlobal('fetch', overHttp);
   vi.stubGlobal('EventSource', overHttp);
   vi.stubGlobal('navigator', {});
+  vi.stubGlobal('window', new EventTarget());
   vi.stubGlobal('document', Object.assign(new EventTarget(), { visibilityState: 'visible' }));
   const asked: string[] = [];
   const heard: Messages[] = [];
@@ -63,6 +65,7 @@ it('reads everything of a run page from the source that was put in the place of 
     () => client.fetchQuery(stepsQuery(run)),
     () => client.fetchQuery(checkpointsQuery(run)),
     () => client.fetchQuery(stopsQuery('r')),
+    () => client.fetchQuery(failuresQuery('r', 1)),
     () => client.fetchQuery(stepQuery('r', 'a#1/b#1')),
     () => client.fetchQuery(effectsQuery('r')),
     () => client.fetchQuery(graphQuery('r', 1)),
@@ -80,12 +83,16 @@ it('reads everything of a run page from the source that was put in the place of 
   ];
   for (const read of reads) await read();
   const seqs: number[] = [];
-  const end = listenToRun('r', 0, {
-    onItem: (event) => seqs.push(event.seq),
-    onMissed: () => undefined,
-    onReset: () => undefined,
-    onLiveness: () => undefined,
-  });
+  const end = listenToRun(
+    'r',
+    { after: 0, edition: 0 },
+    {
+      onItem: (event) => seqs.push(event.seq),
+      onMissed: () => undefined,
+      onReset: () => undefined,
+      onLiveness: () => undefined,
+    },
+  );
   await vi.waitFor(() => expect(heard).toHaveLength(1));
   heard[0]?.onmessage?.call(
     heard[0] as EventSource,

@@ -11,6 +11,8 @@ export type Messages = Pick<
 export interface Source {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly listen: (url: string) => Messages;
+  /** It holds one run and nothing around it: no list, no workers. */
+  readonly single?: true;
 }
 
 const overHttp: Source = {

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { workerRow } from '@/lib/wire/v1/worker';
 import { apiUrl, getJson, orThrow } from './api';
 import type { Page } from './api-types';
+import { source } from './source';
 
 type WorkerRow = z.output<typeof workerRow>;
 
@@ -27,6 +28,7 @@ export const workersQuery = queryOptions({
 export const useHasWorker = (agent: string): boolean | undefined =>
   useQuery({
     ...workersQuery,
+    enabled: source().single !== true,
     select: (workers) =>
       workers.some((worker) => worker.live && worker.agents.some(({ name }) => name === agent)),
   }).data;

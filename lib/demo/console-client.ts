@@ -4,6 +4,12 @@ const POLL_MS = 100;
 
 const consoleUrl = (): string => process.env['RERAIL_CONSOLE_URL'] ?? 'http://127.0.0.1:3000';
 
+/** As the SDK reads it: the console asks for one where it was started with one. */
+function credentials(): Readonly<Record<string, string>> {
+  const token = process.env['RERAIL_TOKEN'];
+  return token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` };
+}
+
 /** The run's status and the state of the machine where it stands. */
 export interface Standing {
   readonly status: string;
@@ -13,6 +19,7 @@ export interface Standing {
 /** How the run stands, or undefined where there is no such run. */
 export async function standingOf(runId: string): Promise<Standing | undefined> {
   const response = await fetch(`${consoleUrl()}/api/v1/runs/${encodeURIComponent(runId)}`, {
+    headers: credentials(),
     signal: AbortSignal.timeout(10_000),
   });
   if (response.status === 404) return undefined;
@@ -35,4 +42,8 @@ export async function until(what: string, patienceMs: number, holds: () => Promi
 }
 
 export const untilConsole = (): Promise<void> =>
-  until('the console answers', 120_000, async () => (await fetch(`${consoleUrl()}/api/v1/workers`)).ok);
+  until(
+    'the console answers',
+    120_000,
+    async () => (await fetch(`${consoleUrl()}/api/v1/workers`, { headers: credentials() })).ok,
+  );

@@ -134,6 +134,11 @@ const BUILDS = {
     command: [process.execPath, 'lib/server/build.mjs'],
     makes: '.rerail/server/main.mjs',
   },
+  copy: {
+    title: 'the page of a copied run',
+    command: [process.execPath, 'lib/copy/build.mjs'],
+    makes: '.rerail/copy/page.html',
+  },
   demo: {
     title: 'the demo',
     command: [process.execPath, 'lib/demo/build.mjs'],

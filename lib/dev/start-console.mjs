@@ -6,7 +6,8 @@ import { inRoot, root } from './paths.mjs';
 import { PrepareError, prepare } from './prepare.mjs';
 import { stopCommands } from './run-command.mjs';
 
-const HOST = '127.0.0.1';
+/** Beyond loopback the console itself asks for a token. `HOST=` means "not set". */
+const HOST = process.env.HOST || '127.0.0.1';
 
 /** The asked port, or an end with a message. 0 lets the system choose; `PORT=` means "not set", as shells write it. */
 function portFrom(text) {

@@ -99,6 +99,8 @@ beforeAll(() => {
   put('lib/sdk/build.mjs', building('sdk', 'lib/sdk/index.js', 'lib/sdk/dist/index.js'));
   put('lib/server/main.mjs', CONSOLE);
   put('lib/server/build.mjs', building('server', 'lib/server/main.mjs', '.rerail/server/main.mjs'));
+  put('lib/copy/page.html', 'a page');
+  put('lib/copy/build.mjs', building('copy', 'lib/copy/page.html', '.rerail/copy/page.html'));
   put('lib/demo/supervisor.mjs', DEMO);
   put('lib/demo/build.mjs', building('demo', 'lib/demo/supervisor.mjs', '.rerail/demo/supervisor.mjs'));
   put('lib/testing/bench/main.mjs', BENCH);
@@ -218,14 +220,14 @@ describe('a first start, and a second one', () => {
     rmSync(inRepository('work.log'), { force: true });
     const first = start(['--no-demo']);
     await first.heard(/Rerail is at/);
-    const all = ['build demo', 'build sdk', 'build server', 'next build', 'npm ci'];
+    const all = ['build copy', 'build demo', 'build sdk', 'build server', 'next build', 'npm ci'];
     expect(work()).toEqual([...all, 'prisma generate postgres', 'prisma generate sqlite']);
     first.signalGroup('SIGINT');
     expect(await first.ended).toBe(0);
 
     const again = start([]);
     await again.heard(/^demo: ready$/m);
-    expect(work()).toHaveLength(7);
+    expect(work()).toHaveLength(8);
     expect(again.lines().sort()).toEqual([
       `Rerail is at ${again.url()} with its demo (Ctrl-C stops it, logs are in ${join(again.data, 'logs')})`,
       'demo: ready',

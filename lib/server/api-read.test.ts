@@ -181,6 +181,29 @@ describeConsole(
           .items,
       ).toEqual([]);
     });
+
+    it('lists runs by what they are not, until now, and by whether they need a person; 0 asks for the total alone', async () => {
+      const tag = `t-${randomUUID()}`;
+      const other = `o-${randomUUID()}`;
+      const kept = await TestWorker.create(api(), { tags: [tag] });
+      await TestWorker.create(api(), { tags: [tag, other] });
+      const found = async (query: string) => (await api().get(`/api/v1/runs?tag=${tag}&${query}`)).body;
+      const notOther = await found(`notTag=${other}`);
+      expect([notOther.total, notOther.items[0].id]).toEqual([1, kept.runId]);
+      const [{ agent, source }] = notOther.items;
+      expect((await found(`notAgent=${agent}`)).total).toBe(0);
+      expect((await found(`source=${source}&notSource=langgraph`)).total).toBe(2);
+      expect((await found('within=1h')).total).toBe(2);
+      expect((await found('within=1h&from=2999-01-01T00:00:00Z')).total).toBe(0);
+      expect((await found('inDoubt=true')).total).toBe(0);
+      expect((await found('attention=false')).total).toBe(2);
+      expect(await found('limit=0')).toEqual({ items: [], total: 2, nextCursor: null });
+      for (const wrong of ['within=today', 'within=0h', 'within=1y', 'inDoubt=maybe', 'attention=1'])
+        expect(await api().get(`/api/v1/runs?${wrong}`)).toMatchObject({
+          status: 400,
+          body: { errors: [{ path: `query.${wrong.split('=')[0]}` }] },
+        });
+    });
   },
   { leaseMs: 30_000 },
 );

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { userInfo } from 'node:os';
 import pino from 'pino';
 import { sdkWorkerEngine } from '@/lib/engines/sdk-worker/sdk-worker';
 import { importers } from '@/lib/ingest/registry';
@@ -8,16 +7,20 @@ import { forgetWorkers } from '@/lib/usecases/forget-workers';
 import { judgeLeases } from '@/lib/usecases/judge-leases';
 import type { IdSource, Store } from '@/lib/usecases/ports';
 import { sweepPayloads } from '@/lib/usecases/sweep-payloads';
-import { decodeInThread } from './decode-thread';
+import { BodyRoom, defaultPace } from './body-pace';
+import { readInThread } from './decode-thread';
 import type { Deps } from './deps';
 import { type Env, readEnv } from './env';
+import { openGate } from './gate';
+import { closeGate, type Gate, gate } from './gate-of';
 import { sha256Hash } from './hash';
-import { BODY_IDLE_MS } from './http';
 import { InFlight } from './in-flight';
+import { systemUser } from './system-user';
 import { Turns } from './turns';
 import { defaultUploadLimits } from './upload-body';
 
 const UPLOADS_AT_ONCE = 2;
+const SMALL_UPLOADS_AT_ONCE = 8;
 const HOUR_MS = 60 * 60 * 1_000;
 
 /* What the store tells by its errors: a database that cannot be opened as it is, a write that found no room. */
@@ -58,6 +61,7 @@ export const deps = async (): Promise<Deps> => (await root()).deps;
 export async function closeRoot(): Promise<void> {
   const known = holder[key];
   holder[key] = undefined;
+  closeGate();
   if (known !== undefined) await (await known).close();
 }
 
@@ -69,17 +73,20 @@ async function startRoot(env: Env): Promise<Root> {
     { level: env.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     pino.destination(2),
   );
+  // Before the store: what refuses to start leaves nothing open.
+  const doors = gate();
   const store = await openStore({ url: env.databaseUrl, root: env.root });
   log.info({ database: env.databaseUrl.replace(/\/\/[^@/]*@/, '//') }, 'store is open');
-  return buildRoot(store, env, log);
+  return buildRoot(store, env, log, doors);
 }
 
 /** A root over a store that is open already; tests give their own. */
 export async function buildRoot(
   store: Store,
   env: Pick<Env, 'leaseMs' | 'maxBodyBytes' | 'maxUnzippedBytes' | 'maxJsonDepth'> &
-    Partial<Pick<Env, 'upload' | 'decoder'>>,
+    Partial<Pick<Env, 'upload' | 'pace' | 'decoder'>>,
   log: Deps['log'],
+  gate: Gate = openGate(systemUser()),
 ): Promise<Root> {
   const engine = sdkWorkerEngine();
   const built: Deps = {
@@ -90,18 +97,21 @@ export async function buildRoot(
     leaseMs: env.leaseMs,
     judgedFrom: store.clock.now(),
     actor: systemUser(),
+    gate,
     log,
     limits: {
       bodyBytes: env.maxBodyBytes,
       unzippedBytes: env.maxUnzippedBytes,
       jsonDepth: env.maxJsonDepth,
-      idleMs: BODY_IDLE_MS,
+      ...(env.pace ?? defaultPace),
     },
     importers,
     uploads: env.upload ?? defaultUploadLimits,
-    decode: decodeInThread(env.decoder),
+    files: readInThread(env.decoder),
     inFlight: new InFlight(),
     uploadTurns: new Turns(UPLOADS_AT_ONCE),
+    smallUploadTurns: new Turns(SMALL_UPLOADS_AT_ONCE),
+    uploadRoom: new BodyRoom((env.upload ?? defaultUploadLimits).roomBytes),
   };
   const stopWaking = store.feed.subscribe((moved) => {
     if (moved.wanted) engine.wake(moved.runId);
@@ -125,15 +135,6 @@ export async function buildRoot(
       await store.close();
     },
   };
-}
-
-function systemUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // An uid without an entry in the user database, as containers have.
-    return 'operator';
-  }
 }
 
 /** Runs `round` again and again, never twice at once; the returned function ends it and waits for the last one. */

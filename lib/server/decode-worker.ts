@@ -1,12 +1,20 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { importers } from '@/lib/ingest/registry';
-import type { ImportedRun } from '@/lib/usecases/ports';
-import type { DecodeAsk, DecodeMessage, PackedPayload } from './decode-thread';
+import { assembleAnew } from '@/lib/usecases/assemble-parts';
+import type { ImportedPart, ImportedRun, Importer } from '@/lib/usecases/ports';
+import {
+  type PackedPayload,
+  packParts,
+  type RunHead,
+  type ThreadAsk,
+  type ThreadMessage,
+  unpackParts,
+} from './decode-thread';
 import { sha256Hash } from './hash';
 
 /*
- * Decodes one file in a thread of its own. What it found goes back in parts: the main thread unpacks a part in a few
- * milliseconds and answers others in between.
+ * Reads one file, or assembles one run, in a thread of its own. What it found goes back in parts: the main thread unpacks
+ * a part in a few milliseconds and answers others in between.
  */
 
 const EVENTS_AT_ONCE = 500;
@@ -15,16 +23,63 @@ const BYTES_AT_ONCE = 2_097_152;
 
 const port = isMainThread ? null : parentPort;
 
-async function decode({ bytes, importer: id, maxDepth }: DecodeAsk): Promise<void> {
-  const importer = importers.find((one) => one.id === id);
-  if (importer === undefined) throw new Error(`Broken invariant: no importer ${id}`);
-  const decoded = importer.decode(bytes, { hash: sha256Hash, maxDepth });
-  if (!decoded.ok) return send({ kind: 'problem', problem: decoded.problem });
-  for (const run of decoded.value.runs) await sendRun(run);
-  await send({ kind: 'end', warnings: decoded.value.warnings });
+async function answer(ask: ThreadAsk): Promise<void> {
+  const tools = { hash: sha256Hash, maxDepth: ask.maxDepth };
+  switch (ask.kind) {
+    case 'decode': {
+      const decoded = importerOf('file', ask.importer).decode(ask.bytes, tools);
+      if (!decoded.ok) return send({ kind: 'problem', problem: decoded.problem });
+      for (const run of decoded.value.runs) await sendRun(run);
+      return send({ kind: 'end', warnings: decoded.value.warnings });
+    }
+    case 'split': {
+      const split = importerOf('parts', ask.importer).split(ask.bytes, ask.contentType, tools);
+      if (!split.ok) return send({ kind: 'problem', problem: split.problem });
+      const { parts, warnings, rejected } = split.value;
+      await sendParts(parts);
+      return send({ kind: 'end', warnings, rejected });
+    }
+    case 'assemble': {
+      const { runId, packed, slab, known } = ask;
+      const parts = [...unpackParts(packed, slab)].map(([{ id }, body]) => ({ id, body }));
+      const made = assembleAnew(importerOf('parts', ask.importer), { runId, parts, known }, tools);
+      const { head, events, payloads, kept, prints, warnings } = made;
+      await sendRun({ ...head, events, payloads });
+      return send({ kind: 'end', warnings, assembled: { kept, prints } });
+    }
+  }
 }
 
-async function sendRun({ events, payloads, ...head }: ImportedRun): Promise<void> {
+function importerOf<Kind extends Importer['kind']>(
+  kind: Kind,
+  id: string,
+): Extract<Importer, { kind: Kind }> {
+  const importer = importers.find((one) => one.id === id);
+  if (importer?.kind !== kind) throw new Error(`Broken invariant: no importer ${id} of ${kind}`);
+  return importer as Extract<Importer, { kind: Kind }>;
+}
+
+async function sendParts(parts: readonly ImportedPart[]): Promise<void> {
+  let some: ImportedPart[] = [];
+  let size = 0;
+  const flush = async () => {
+    const { packed, slab } = packParts(some);
+    [some, size] = [[], 0];
+    await send({ kind: 'parts', packed, slab }, [slab.buffer]);
+  };
+  for (const part of parts) {
+    some.push(part);
+    size += part.body.byteLength;
+    if (some.length >= PAYLOADS_AT_ONCE || size >= BYTES_AT_ONCE) await flush();
+  }
+  if (some.length > 0) await flush();
+}
+
+async function sendRun({
+  events,
+  payloads,
+  ...head
+}: RunHead & Pick<ImportedRun, 'events' | 'payloads'>): Promise<void> {
   await send({ kind: 'run', head });
   let packed: PackedPayload[] = [];
   let bodies: Uint8Array[] = [];
@@ -69,14 +124,14 @@ const untakenAtMost = (most: number): Promise<void> =>
     wake();
   });
 
-function send(message: DecodeMessage, transfer: readonly ArrayBuffer[] = []): Promise<void> {
+function send(message: ThreadMessage, transfer: readonly ArrayBuffer[] = []): Promise<void> {
   port?.postMessage(message, transfer);
   untaken += 1;
   return untakenAtMost(MOST_UNTAKEN - 1);
 }
 
 if (port !== null) {
-  await decode(workerData as DecodeAsk);
+  await answer(workerData as ThreadAsk);
   await untakenAtMost(0);
   port.unref();
 }

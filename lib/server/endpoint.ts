@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
 import { noQuery } from '@/lib/wire/v1/queries';
+import { askedBy } from './asked-by';
+import { type BodyPace, NO_ROOM, Place, watchPace } from './body-pace';
 import { deps, isStorageFull } from './container';
 import type { Deps } from './deps';
+import { credentialsOf, type GateProblem, refusedAtGate } from './gate';
 import {
   type BodyLimits,
   type EdgeProblem,
@@ -12,7 +15,10 @@ import {
   readBody,
   refuseUnlessJson,
 } from './http';
+import type { EndpointDoc } from './openapi/describe';
+import { PEER_HEADER } from './peer-header';
 import { presentProblem } from './present/problem';
+import { includes, neededFor, type Principal, type Role } from './principal';
 import { problemAnswer } from './problems';
 
 /** Stands for a body that is taken as it is, of any content type. */
@@ -20,6 +26,8 @@ export const rawBytes = z.custom<Uint8Array>((value) => value instanceof Uint8Ar
 
 /** What a route is: how to read the request, which use-case to ask, and what each outcome means in HTTP. */
 export interface EndpointSpec<Params, Query, Body, Value, Problem extends { readonly kind: string }> {
+  /** What the document of the API says of it beside the schemas. */
+  readonly doc: EndpointDoc;
   readonly params?: z.ZodType<Params>;
   /** Absent: the route takes no parameters, and refuses any. */
   readonly query?: z.ZodType<Query>;
@@ -32,8 +40,13 @@ export interface EndpointSpec<Params, Query, Body, Value, Problem extends { read
       readonly query: Query;
       readonly body: Body;
       readonly request: Incoming;
+      readonly principal: Principal;
     },
   ) => Promise<Result<Value, Problem>>;
+  /** The least role; absent: viewer for GET, operator for everything else. */
+  readonly needs?: Role;
+  /** The run that a shared link must be of (`runId` is that of the link); absent, or undefined for this request: no link opens it. GET only. */
+  readonly shared?: (params: Params, query: Query, runId: string) => string | undefined;
   /** Total map: a new problem kind will not compile until it has an HTTP status. */
   readonly status: { readonly ok: number | ((value: Value) => number) } & {
     readonly [Kind in Problem['kind']]: number;
@@ -53,43 +66,134 @@ interface RouteContext {
 export interface RouteHandler {
   (request: Request, context: RouteContext): Promise<Response>;
   readonly direct: (incoming: Incoming, given?: Deps) => Promise<Outgoing>;
+  readonly described: Described;
 }
 
-export function endpoint<Params, Query, Body, Value, Problem extends { readonly kind: string }>(
+/** What the document of the API takes from a route. */
+export interface Described {
+  readonly params: z.ZodType | undefined;
+  readonly query: z.ZodType | undefined;
+  readonly body: z.ZodType | undefined;
+  /** HTTP status of each refusal, by kind. */
+  readonly refusals: Readonly<Record<string, number>>;
+  readonly needs: Role | undefined;
+  readonly shared: boolean;
+  /** Answers whoever is not signed in, too. */
+  readonly open: boolean;
+  readonly doc: EndpointDoc;
+}
+
+/** A route that answers whoever has passed the gate, and may do this. */
+export const endpoint = <Params, Query, Body, Value, Problem extends { readonly kind: string }>(
   spec: EndpointSpec<Params, Query, Body, Value, Problem>,
+): RouteHandler => handlerOf(spec, admit);
+
+/** What a route without sign-in is: it learns from `request.principal` whether anybody is signed in. */
+export type OpenSpec<Params, Query, Body, Value, Problem extends { readonly kind: string }> = Omit<
+  EndpointSpec<Params, Query, Body, Value, Problem>,
+  'run' | 'needs' | 'shared'
+> & {
+  readonly run: (
+    deps: Deps,
+    input: {
+      readonly params: Params;
+      readonly query: Query;
+      readonly body: Body;
+      readonly request: Incoming;
+    },
+  ) => Promise<Result<Value, Problem>>;
+};
+
+/** A route that answers anybody whom the guards let through: signing in, that is. */
+export const openEndpoint = <Params, Query, Body, Value, Problem extends { readonly kind: string }>(
+  spec: OpenSpec<Params, Query, Body, Value, Problem>,
+): RouteHandler => handlerOf(spec, 'anybody');
+
+type Admit = typeof admit | 'anybody';
+
+function handlerOf<Params, Query, Body, Value, Problem extends { readonly kind: string }>(
+  spec: EndpointSpec<Params, Query, Body, Value, Problem>,
+  admitted: Admit,
 ): RouteHandler {
   const direct = async (incoming: Incoming, given?: Deps): Promise<Outgoing> => {
     const ready = given ?? (await deps());
     try {
-      return await ready.inFlight.add(answerTo(spec, ready, incoming));
+      return await ready.inFlight.add(answerTo(spec, ready, incoming, admitted));
     } catch (error) {
-      ready.log.error({ err: error, method: incoming.method, params: incoming.params }, 'request failed');
+      ready.log.error(
+        { err: error, method: incoming.method, params: tellable(incoming.params) },
+        'request failed',
+      );
       if (isStorageFull(error)) return problemAnswer({ kind: 'storage-full' }, 507);
       return problemAnswer({ kind: 'internal' }, 500);
     }
   };
-  const handler = async (request: Request, context: RouteContext) =>
-    toResponse(await direct(fromRequest(request, (await context.params) ?? {})));
-  return Object.assign(handler, { direct });
+  const handler = async (request: Request, context: RouteContext) => {
+    const { gate } = await deps();
+    const entered = gate.enter(credentialsOf((name) => request.headers.get(name) ?? undefined));
+    if (!entered.ok) return toResponse(refusedAtGate(entered.problem));
+    return toResponse(await direct(fromRequest(request, (await context.params) ?? {}, entered.value)));
+  };
+  return Object.assign(handler, { direct, described: describedBy(spec, admitted === 'anybody') });
+}
+
+/** Parameters for the log: a link's secret opens a run. */
+const tellable = ({ secret, ...params }: Incoming['params']) =>
+  secret === undefined ? params : { ...params, secret: '…' };
+
+function describedBy<Params, Query, Body, Value, Problem extends { readonly kind: string }>(
+  spec: EndpointSpec<Params, Query, Body, Value, Problem>,
+  open: boolean,
+): Described {
+  const { ok: _ok, ...refusals } = spec.status as Record<string, number>;
+  const { params, query, body, needs, shared, doc } = spec;
+  return { params, query, body, refusals, needs, shared: shared !== undefined, open, doc };
+}
+
+/** Whether the caller may ask for this, and as whom. */
+function admit<Params, Query, Body, Value, Problem extends { readonly kind: string }>(
+  { needs, shared }: Pick<EndpointSpec<Params, Query, Body, Value, Problem>, 'needs' | 'shared'>,
+  { principal, method }: Incoming,
+  params: Params,
+  query: Query,
+): Result<Principal, GateProblem> {
+  if (principal === undefined) return fail({ kind: 'not-signed-in' });
+  if (principal.kind === 'share') {
+    const open =
+      neededFor(method) === 'viewer' && shared?.(params, query, principal.runId) === principal.runId;
+    return open ? ok(principal) : fail({ kind: 'link-reads-one-run' });
+  }
+  const needed = needs ?? neededFor(method);
+  return includes(principal.role, needed)
+    ? ok(principal)
+    : fail({ kind: 'needs-role', needed, role: principal.role });
 }
 
 async function answerTo<Params, Query, Body, Value, Problem extends { readonly kind: string }>(
   spec: EndpointSpec<Params, Query, Body, Value, Problem>,
   ready: Deps,
   incoming: Incoming,
+  admitted: Admit,
 ): Promise<Outgoing> {
+  if (incoming.principal === undefined && admitted !== 'anybody')
+    return refusedAtGate({ kind: 'not-signed-in' });
   const params =
     spec.params === undefined ? okOf(undefined as Params) : spec.params.safeParse(incoming.params);
   if (!params.success) return edgeAnswer(issuesOf(params.error, 'path'));
   const query = (spec.query ?? (noQuery as unknown as z.ZodType<Query>)).safeParse(queryOf(incoming.search));
   if (!query.success) return edgeAnswer(issuesOf(query.error, 'query'));
-  const body = await bodyOf(spec, ready.limits, incoming);
+  const may = admitted === 'anybody' ? undefined : admitted(spec, incoming, params.data, query.data);
+  if (may?.ok === false) return refusedAtGate(may.problem);
+  const limits = admitted === 'anybody' ? strangers(ready.limits) : ready.limits;
+  const body = await bodyOf(spec, limits, incoming);
   if (!body.success) return edgeAnswer(body.problem);
-  const result = await spec.run(ready, {
+  const result = await spec.run(askedBy(ready, incoming.principal), {
     params: params.data,
     query: query.data,
     body: body.data,
     request: incoming,
+    // An open endpoint's `run` takes none, see `OpenSpec`.
+    principal: may?.value as Principal,
   });
   if (!result.ok) {
     const kind = result.problem.kind as Problem['kind'];
@@ -99,6 +203,14 @@ async function answerTo<Params, Query, Body, Value, Problem extends { readonly k
   const status = typeof spec.status.ok === 'function' ? spec.status.ok(result.value) : spec.status.ok;
   return jsonAnswer(spec.present === undefined ? result.value : spec.present(result.value), status);
 }
+
+/** What whoever has shown nothing yet may send. */
+const strangers = (limits: BodyLimits): BodyLimits => ({
+  ...limits,
+  bodyBytes: Math.min(limits.bodyBytes, 16_384),
+  unzippedBytes: Math.min(limits.unzippedBytes, 16_384),
+  jsonDepth: Math.min(limits.jsonDepth, 8),
+});
 
 export const jsonAnswer = (value: unknown, status: number): Outgoing => ({
   status,
@@ -158,6 +270,8 @@ export const edgeStatus = {
   'unsupported-media-type': 415,
   'unsupported-encoding': 415,
   'body-stalled': 408,
+  'body-too-slow': 408,
+  'no-room': 503,
   'client-gone': 400,
 } as const satisfies Record<EdgeProblem['kind'], number>;
 
@@ -166,24 +280,34 @@ export const edgeAnswer = (problem: EdgeProblem): Outgoing =>
   problemAnswer(problem, edgeStatus[problem.kind]);
 
 /** A web request as endpoints see it. */
-function fromRequest(request: Request, params: Readonly<Record<string, string | string[]>>): Incoming {
+export function fromRequest(
+  request: Request,
+  params: Readonly<Record<string, string | string[]>>,
+  principal: Principal | undefined,
+): Incoming {
   const flat = Object.fromEntries(
-    Object.entries(params).map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]),
+    Object.entries(params).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(encodeURIComponent).join('/') : value,
+    ]),
   );
   return {
     method: request.method,
     params: flat,
     search: new URL(request.url).search.slice(1),
     header: (name) => request.headers.get(name) ?? undefined,
-    read: (limit, idleMs) => readStream(request, limit, idleMs),
+    read: (limit, pace, place) => readStream(request, limit, pace, place),
     signal: request.signal,
+    peer: request.headers.get(PEER_HEADER) ?? undefined,
+    principal,
   };
 }
 
 async function readStream(
   request: Request,
   limit: number,
-  idleMs: number,
+  pace: BodyPace,
+  place = new Place(undefined),
 ): Promise<Result<Uint8Array, EdgeProblem>> {
   const tooLarge = fail({ kind: 'body-too-large', limit: 'body', limitBytes: limit } as const);
   const declared = request.headers.get('content-length');
@@ -191,27 +315,27 @@ async function readStream(
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = request.body?.getReader();
-  let stalled = false;
-  const idle = setTimeout(() => {
-    stalled = true;
+  let late: EdgeProblem | undefined;
+  const watch = watchPace(pace, (problem) => {
+    late ??= problem;
     void reader?.cancel();
-  }, idleMs);
+  });
   try {
     for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
-      idle.refresh();
+      watch.took(part.value.byteLength);
       size += part.value.byteLength;
-      if (size > limit) {
+      if (size > limit || !place.take(part.value.byteLength)) {
         await reader?.cancel();
-        return tooLarge;
+        return size > limit ? tooLarge : fail(NO_ROOM);
       }
       chunks.push(part.value);
     }
   } catch {
     return fail({ kind: 'client-gone' });
   } finally {
-    clearTimeout(idle);
+    watch.end();
   }
-  if (stalled) return fail({ kind: 'body-stalled', idleMs });
+  if (late !== undefined) return fail(late);
   // Who stands before us may give the beginning of a body for the whole, as Next does beyond its own limit.
   if (declared !== null && size < Number(declared)) return tooLarge;
   return ok(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type Caller, isLoopbackAddress, isLoopbackHost, refuse } from './guards';
+import { type Caller, type Doors, isLoopbackAddress, isLoopbackHost, refuse as refuseAt } from './guards';
+
+/** Of a console without tokens. */
+const open: Doors = { open: true, hosts: new Set() };
+const refuse = (caller: Caller, doors = open) => refuseAt(caller, doors);
 
 const own: Caller = {
   peer: '127.0.0.1',

@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
+import type { BodyPace, Place } from './body-pace';
+import type { Principal } from './principal';
 
 /** A request as endpoints see it, whether it came through Next or straight from `node:http`. */
 export interface Incoming {
@@ -11,10 +13,14 @@ export interface Incoming {
   /** Text after `?`, without it. */
   readonly search: string;
   readonly header: (name: string) => string | undefined;
-  /** Bytes as they were sent, at most `limit` of them; given up when none come for `idleMs`. */
-  readonly read: (limit: number, idleMs: number) => Promise<Result<Uint8Array, EdgeProblem>>;
+  /** Bytes as they were sent, at most `limit` of them, in `pace`; what they take of `place` is the caller's to leave. */
+  readonly read: (limit: number, pace: BodyPace, place?: Place) => Promise<Result<Uint8Array, EdgeProblem>>;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
+  /** The remote address; undefined where it is not known. */
+  readonly peer?: string | undefined;
+  /** Who asks; undefined where nobody is signed in, which only `openEndpoint`s answer. */
+  readonly principal: Principal | undefined;
 }
 
 export interface Outgoing {
@@ -42,18 +48,15 @@ export type EdgeProblem =
     }
   | { readonly kind: 'unsupported-encoding'; readonly contentEncoding: string }
   | { readonly kind: 'body-stalled'; readonly idleMs: number }
+  | { readonly kind: 'body-too-slow'; readonly leastBytesPerSecond: number }
+  | { readonly kind: 'no-room'; readonly retryAfterSeconds: number }
   | { readonly kind: 'client-gone' };
 
-export interface BodyLimits {
+export interface BodyLimits extends BodyPace {
   readonly bodyBytes: number;
   readonly unzippedBytes: number;
   readonly jsonDepth: number;
-  /** Of silence while a body is on its way. */
-  readonly idleMs: number;
 }
-
-/** The only limit on how long a body may take: a slow line is none's fault. */
-export const BODY_IDLE_MS = 30_000;
 
 const unzip = promisify(gunzip);
 
@@ -62,7 +65,7 @@ export async function readBody(
   incoming: Incoming,
   limits: BodyLimits,
 ): Promise<Result<Uint8Array, EdgeProblem>> {
-  const raw = await incoming.read(limits.bodyBytes, limits.idleMs);
+  const raw = await incoming.read(limits.bodyBytes, limits);
   if (!raw.ok) return raw;
   const encoding = incoming.header('content-encoding')?.trim().toLowerCase();
   if (encoding === undefined || encoding === '' || encoding === 'identity') return raw;

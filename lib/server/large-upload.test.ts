@@ -22,13 +22,7 @@ describe('a large upload', () => {
     const source = await startTestConsole();
     const api = new ApiClient(source.url);
     await feedRun(
-      {
-        url: source.url,
-        dbFile: '',
-        getJson: async <Body>(path: string) => (await api.get(`/api/v1${path}`)).body as Body,
-        send: async (method, path, body) => (await api.send(method, `/api/v1${path}`, body, {})).body,
-        stop: async () => undefined,
-      },
+      { send: async (method, path, body) => (await api.send(method, `/api/v1${path}`, body, {})).body },
       'large',
       EVENTS,
     );

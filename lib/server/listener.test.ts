@@ -77,6 +77,7 @@ describe('the HTTP edge', () => {
         route: router(routes),
         pages: undefined,
         deps: deps(),
+        gate: deps().gate,
         onError: () => undefined,
         ...own,
       }),

@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fail, ok, type Result } from '@/lib/core/shared/result';
+import { type BodyPace, NO_ROOM, Place, watchPace } from './body-pace';
 import type { Deps } from './deps';
-import { type Caller, isApiPath, refuse, safetyHeaders } from './guards';
-import type { EdgeProblem, Incoming, Outgoing } from './http';
+import { type Gate, refusedAtGate } from './gate';
+import { apiHeaders, type Caller, isApiPath, pageHeaders, refuse } from './guards';
+import { type EdgeProblem, type Incoming, invalid, type Outgoing } from './http';
+import type { Principal } from './principal';
 import { missAnswer, problemAnswer } from './problems';
 import type { Match } from './router';
 
@@ -12,6 +15,7 @@ export interface ListenerOptions {
   readonly pages: ((req: IncomingMessage, res: ServerResponse) => Promise<void>) | undefined;
   /** The root that routes get, where it is not the process's own (tests). */
   readonly deps?: Deps;
+  readonly gate: Gate;
   /** An error outside every endpoint. */
   readonly onError: (error: unknown) => void;
 }
@@ -32,20 +36,34 @@ export function listener(options: ListenerOptions): (req: IncomingMessage, res: 
 
 async function serve(options: ListenerOptions, req: IncomingMessage, res: ServerResponse): Promise<void> {
   takeWholeTarget(req);
+  if (hosts(req) > 1)
+    return send(res, req, problemAnswer(invalid('headers.host', 'stands there twice'), 400));
   const url = req.url ?? '/';
   const question = url.indexOf('?');
   const pathname = question === -1 ? url : url.slice(0, question);
-  const refusal = refuse(callerOf(req, pathname));
+  const refusal = refuse(callerOf(req, pathname), options.gate);
   if (refusal !== undefined) return send(res, req, problemAnswer(refusal, 403));
   if (!isPath(pathname)) return send(res, req, missAnswer({ kind: 'malformed' }));
   if (!isApiPath(pathname) && options.pages !== undefined) {
-    for (const [name, value] of Object.entries(safetyHeaders)) res.setHeader(name, value);
+    for (const [name, value] of Object.entries(pageHeaders(pathname))) res.setHeader(name, value);
     return options.pages(req, res);
   }
   const match = options.route(req.method ?? 'GET', pathname);
   if (match.kind !== 'found') return send(res, req, missAnswer(match));
-  const incoming = new NodeIncoming(req, res, match.params, question === -1 ? '' : url.slice(question + 1));
+  const { authorization, cookie } = req.headers;
+  const entered = options.gate.enter({ authorization, cookie, peer: req.socket.remoteAddress });
+  if (!entered.ok) return send(res, req, refusedAtGate(entered.problem));
+  const search = question === -1 ? '' : url.slice(question + 1);
+  const incoming = new NodeIncoming(req, res, match.params, search, entered.value);
   return send(res, req, await match.handler.direct(incoming, options.deps));
+}
+
+/** Node hands on the first and says nothing; who stands before us may have gone by another. */
+function hosts({ rawHeaders }: IncomingMessage): number {
+  let found = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') found++;
+  return found;
 }
 
 /** `GET http://host/path`, as a proxy asks: the host that counts is the target's (RFC 9112 §3.2.2). */
@@ -84,6 +102,7 @@ class NodeIncoming implements Incoming {
   readonly #res: ServerResponse;
   readonly params: Readonly<Record<string, string>>;
   readonly search: string;
+  readonly principal: Principal | undefined;
   #signal: AbortSignal | undefined;
 
   constructor(
@@ -91,20 +110,26 @@ class NodeIncoming implements Incoming {
     res: ServerResponse,
     params: Readonly<Record<string, string>>,
     search: string,
+    principal: Principal | undefined,
   ) {
     this.#req = req;
     this.#res = res;
     this.params = params;
     this.search = search;
+    this.principal = principal;
   }
 
   get method() {
     return this.#req.method ?? 'GET';
   }
 
+  get peer() {
+    return this.#req.socket.remoteAddress;
+  }
+
   header = (name: string) => one(this.#req.headers[name]);
 
-  read = (limit: number, idleMs: number) => readRequest(this.#req, limit, idleMs);
+  read: Incoming['read'] = (limit, pace, place) => readRequest(this.#req, limit, pace, place);
 
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
@@ -117,27 +142,29 @@ class NodeIncoming implements Incoming {
   }
 }
 
-/** Collects a body of at most `limit` bytes, as long as some come every `idleMs`; the rest is left on the wire, see `send`. */
+/** Collects a body of at most `limit` bytes, as long as they come in `pace`; the rest is left on the wire, see `send`. */
 function readRequest(
   req: IncomingMessage,
   limit: number,
-  idleMs: number,
+  pace: BodyPace,
+  place = new Place(undefined),
 ): Promise<Result<Uint8Array, EdgeProblem>> {
   const tooLarge = fail({ kind: 'body-too-large', limit: 'body', limitBytes: limit } as const);
   if (Number(req.headers['content-length'] ?? 0) > limit) return Promise.resolve(tooLarge);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const idle = setTimeout(() => settle(fail({ kind: 'body-stalled', idleMs })), idleMs);
+    const watch = watchPace(pace, (problem) => settle(fail(problem)));
     const settle = (result: Result<Uint8Array, EdgeProblem>) => {
-      clearTimeout(idle);
+      watch.end();
       req.off('data', take);
       resolve(result);
     };
     const take = (chunk: Buffer) => {
-      idle.refresh();
+      watch.took(chunk.byteLength);
       size += chunk.byteLength;
       if (size > limit) settle(tooLarge);
+      else if (!place.take(chunk.byteLength)) settle(fail(NO_ROOM));
       else chunks.push(chunk);
     };
     req.on('data', take);
@@ -165,7 +192,7 @@ async function send(res: ServerResponse, req: IncomingMessage, out: Outgoing): P
   const unread =
     !req.complete &&
     (req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined);
-  const headers: Record<string, string> = { ...safetyHeaders, ...out.headers };
+  const headers: Record<string, string> = { ...apiHeaders, ...out.headers };
   if (unread) headers['connection'] = 'close';
   if (out.body instanceof ReadableStream) {
     res.writeHead(out.status, headers);

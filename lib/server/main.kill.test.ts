@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -116,12 +116,64 @@ describe('the console’s own server', () => {
     taken.close();
   });
 
-  it('refuses to listen beyond this machine, token or not, in one sentence', async () => {
-    for (const env of [{ HOST: '0.0.0.0' }, { HOST: '0.0.0.0', RERAIL_TOKEN: 'secret' }]) {
-      const started = start(env);
-      expect(await started.ended).toBe(2);
-      expect(started.errors()).toContain('is not loopback');
-    }
+  it('refuses to listen beyond this machine without a token, and does with one', async () => {
+    const without = start({ HOST: '0.0.0.0' });
+    expect(await without.ended).toBe(2);
+    expect(without.errors()).toMatch(/^rerail: HOST=0\.0\.0\.0 is not loopback[^\n]*RERAIL_TOKEN[^\n]*\n$/);
+    const RERAIL_TOKEN = 'the-token-of-the-environment';
+    const open = start({ HOST: '0.0.0.0', RERAIL_TOKEN });
+    const { port } = new URL(await urlOf(open));
+    const url = `http://127.0.0.1:${port}`;
+    expect((await fetch(`${url}/api/v1/runs`)).status).toBe(401);
+    const authorization = `Bearer ${RERAIL_TOKEN}`;
+    expect((await fetch(`${url}/api/v1/runs`, { headers: { authorization } })).status).toBe(200);
+    const address = Object.values(networkInterfaces())
+      .flat()
+      .find((one) => one !== undefined && !one.internal && one.family === 'IPv4')?.address;
+    if (address !== undefined)
+      expect(
+        (await fetch(`http://${address}:${port}/api/v1/runs`, { headers: { authorization } })).status,
+      ).toBe(200);
+    open.child.kill('SIGTERM');
+    await open.ended;
+    expect(open.errors()).not.toContain(RERAIL_TOKEN);
+  });
+
+  it('keeps sessions over a restart, by a secret that its owner alone can read', async () => {
+    const env = { RERAIL_TOKEN: 'the-token-of-the-environment' };
+    const first = start(env);
+    const signedIn = await fetch(`${await urlOf(first)}/api/v1/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Ada', token: env.RERAIL_TOKEN }),
+    });
+    const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+    first.child.kill('SIGTERM');
+    await first.ended;
+    expect((await stat(join(folder, 'session.key'))).mode & 0o077).toBe(0);
+    const second = start(env);
+    expect((await fetch(`${await urlOf(second)}/api/v1/runs`, { headers: { cookie } })).status).toBe(200);
+    second.child.kill('SIGTERM');
+    await second.ended;
+    const third = start({ RERAIL_TOKEN: 'another-token-of-the-environment' });
+    expect((await fetch(`${await urlOf(third)}/api/v1/runs`, { headers: { cookie } })).status).toBe(401);
+    third.child.kill('SIGTERM');
+    await third.ended;
+  });
+
+  it('does not start with tokens that are none, says which, and never shows them', async () => {
+    const short = start({ RERAIL_TOKEN: 'too-short' });
+    expect(await short.ended).toBe(1);
+    expect(short.errors()).toContain('RERAIL_TOKEN: needs at least 16 characters');
+    expect(short.errors()).not.toContain('too-short');
+    const file = join(folder, 'tokens.json');
+    await writeFile(file, '[{ "name": "ci", "role": "boss", "token": "a-token-nobody-guesses" }]', {
+      mode: 0o600,
+    });
+    const wrong = start({ RERAIL_TOKENS_FILE: file });
+    expect(await wrong.ended).toBe(1);
+    expect(wrong.errors()).toContain('entry 1 ("ci"): role');
+    expect(wrong.errors()).not.toContain('a-token-nobody-guesses');
   });
 
   it('says in one line what is wrong with a database file that is none', async () => {

@@ -33,10 +33,10 @@ function readSettings(): Env {
 }
 
 /** A sentence where the console must not listen on that address. */
-function refusalOf(env: Env): string | undefined {
-  if (isLoopbackAddress(env.host) || env.host === 'localhost') return undefined;
-  const need = env.token === undefined ? ' Beyond it the console would also need RERAIL_TOKEN.' : '';
-  return `HOST=${env.host} is not loopback. Until sign-in exists the console listens on 127.0.0.1 or ::1 only: start it without HOST, and reach it from elsewhere through a tunnel such as ssh -L 3000:127.0.0.1:3000.${need}`;
+function refusalOf({ host, access }: Env): string | undefined {
+  if (isLoopbackAddress(host) || host === 'localhost') return undefined;
+  if (access.token !== undefined || access.tokensFile !== undefined) return undefined;
+  return `HOST=${host} is not loopback, and nobody would have to sign in. Set RERAIL_TOKEN (16 characters or more, such as openssl rand -hex 24 prints) or RERAIL_TOKENS_FILE; or start it without HOST, and reach it from elsewhere through a tunnel such as ssh -L 3000:127.0.0.1:3000.`;
 }
 
 async function pagesOf(
@@ -96,6 +96,7 @@ async function start(): Promise<void> {
   let pages: Awaited<ReturnType<typeof pagesOf>>;
   const serve = listener({
     route: router(routes),
+    gate: deps.gate,
     pages: (req, res) => (pages === undefined ? noPages(res) : pages(req, res)),
     onError: (error) => deps.log.error({ err: error }, 'request failed'),
   });

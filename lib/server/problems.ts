@@ -28,6 +28,14 @@ const sentences: Readonly<Record<string, { readonly title: string; readonly deta
     title: 'Body stalled',
     detail: 'Nothing came of the body for longer than the answer says. Send the request again.',
   },
+  'body-too-slow': {
+    title: 'Body too slow',
+    detail: 'The body came more slowly than the answer says. Send it again over a faster line, or in parts.',
+  },
+  'no-room': {
+    title: 'No room',
+    detail: 'Too many uploads are on their way. Send this one again after as long as Retry-After says.',
+  },
   'range-not-satisfiable': {
     title: 'Range not satisfiable',
     detail: 'The bytes that were asked for begin beyond the end.',
@@ -47,6 +55,13 @@ const sentences: Readonly<Record<string, { readonly title: string; readonly deta
     detail:
       'There is no room left where the console keeps its database. What was acknowledged is kept; send this again once there is room.',
   },
+  'copy-not-built': {
+    title: 'Not built',
+    detail: 'The page of a copy was not built: npm start builds it.',
+  },
+  'no-such-link': { title: 'No such link', detail: 'This console knows no such link.' },
+  'link-expired': { title: 'Link expired', detail: 'This link has expired. Ask for a new one.' },
+  'link-revoked': { title: 'Link revoked', detail: 'This link was revoked.' },
   'stale-epoch': { title: 'Stale epoch', detail: 'Another claim holds this run now. Stop writing to it.' },
   'batch-gap': { title: 'Batch gap', detail: 'The batch before this one is not stored.' },
   'batch-differs': { title: 'Batch differs', detail: 'Another content was stored under this batch number.' },
@@ -78,6 +93,25 @@ const sentences: Readonly<Record<string, { readonly title: string; readonly deta
     detail: 'The point is older than the newest checkpoint; going back to it is a rewind.',
   },
   'command-differs': { title: 'Command id taken', detail: 'Another order was given under this commandId.' },
+  'not-signed-in': {
+    title: 'Not signed in',
+    detail: 'This console asks for a token: Authorization: Bearer …, or sign in at /sign-in.',
+  },
+  'bad-token': { title: 'Wrong token', detail: 'This console does not know the token.' },
+  'too-many-attempts': {
+    title: 'Too many attempts',
+    detail: 'Too many wrong tokens came from this address. Wait as long as Retry-After says.',
+  },
+  'bad-name': { title: 'Name refused', detail: 'The name cannot be shown as it is.' },
+  'sign-in-not-needed': {
+    title: 'No sign-in here',
+    detail: 'This console asks nobody to sign in: no token is set.',
+  },
+  'needs-role': { title: 'Role missing', detail: 'The token’s role does not include this.' },
+  'link-reads-one-run': {
+    title: 'Read-only link',
+    detail: 'A shared link reads one run and nothing else.',
+  },
   exists: { title: 'Exists', detail: 'A run with this id exists.' },
 };
 
@@ -113,9 +147,25 @@ export const problemAnswer = (
   headers: Readonly<Record<string, string>> = {},
 ): Outgoing => ({
   status,
-  headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...headers },
+  headers: {
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+    ...challengeOf(problem, status),
+    ...headers,
+  },
   body: JSON.stringify(problemBody(problem, status)),
 });
+
+const CHALLENGE = 'Bearer realm="rerail"';
+
+/** What a refusal says in headers too: how to sign in, when to come back. */
+function challengeOf(problem: Problem, status: number): Readonly<Record<string, string>> {
+  if (status === 401)
+    return {
+      'www-authenticate': problem.kind === 'bad-token' ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE,
+    };
+  return 'retryAfterSeconds' in problem ? { 'retry-after': String(problem.retryAfterSeconds) } : {};
+}
 
 /** The answer to what no route takes. */
 export function missAnswer(match: Exclude<Match<never>, { readonly kind: 'found' }>): Outgoing {

@@ -44,6 +44,16 @@ const whole = { limit: count(20_000), cursor };
 
 /** Every parameter of every route that reads one; what is not here takes none. */
 const documented: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
+  '/api/v1/audit': {
+    actor: names,
+    action: { good: ['', 'resume', 'resume,sign-in'], bad: ['nope', 'resume,nope'] },
+    run: { good: ['r'], bad: ['', '.', '..', '%00'] },
+    q: text,
+    from: instant,
+    to: instant,
+    limit: count(1_000),
+    cursor,
+  },
   '/api/v1/runs': {
     status: { good: ['', 'failed', 'failed,completed', 'failed,'], bad: ['nope', 'failed,nope'] },
     agent: names,
@@ -52,10 +62,18 @@ const documented: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
     failure: text,
     from: instant,
     to: instant,
+    notAgent: names,
+    notTag: names,
+    source: names,
+    notSource: names,
+    inDoubt: oneOf('true', 'false'),
+    attention: oneOf('true', 'false'),
+    within: { good: ['90m', '24h', '7d'], bad: ['', '1', '0h', '-1h', '1w', 'day'] },
     root: { good: ['r'], bad: ['', '.', '..', '%00'] },
     sort: oneOf('updated', 'created', 'agent', 'status'),
     order: oneOf('asc', 'desc'),
-    limit: count(1_000),
+    // None asks for the total alone.
+    limit: { good: ['0', '1', '1000'], bad: [...notDecimal, '1001'] },
     cursor,
   },
   '/api/v1/runs/[runId]/events': {
@@ -78,7 +96,11 @@ const documented: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
   '/api/v1/runs/[runId]/state': { at: seq },
   '/api/v1/runs/[runId]/diff': { from: seq, to: seq },
   '/api/v1/payloads/[sha256]': { codec: oneOf('json', 'text', 'bytes') },
-  '/api/v1/stream': { run: { good: [], bad: ['', '.', '%00'] }, after: { good: [], bad: notDecimal } },
+  '/api/v1/stream': {
+    run: { good: [], bad: ['', '.', '%00'] },
+    after: { good: [], bad: notDecimal },
+    edition: { good: [], bad: notDecimal },
+  },
   '/api/v1/workers': whole,
 };
 
@@ -99,10 +121,14 @@ describe('the query of every route', () => {
     const { body: state } = await api.get(`${worker.path}/state`);
     known['sha256'] = state.input.sha256;
     known['digest'] = (await api.get(worker.path)).body.machineDigest;
+    const { body: share } = await api.post(`${worker.path}/shares`, {});
+    known['secret'] = share.path.split('/').at(-1);
+    known['path'] = `runs/${worker.runId}`;
   });
   afterAll(async () => running.close());
 
-  const pathOf = (route: string) => route.replace(/\[(\w+)\]/g, (_, name: string) => known[name] ?? name);
+  const pathOf = (route: string) =>
+    route.replace(/\[(?:\.\.\.)?(\w+)\]/g, (_, name: string) => known[name] ?? name);
   const reading = routes.filter(([, module]) => module.GET !== undefined).map(([route]) => route);
   const ask = (route: string, name: string, value: string) => {
     const rest = (needed[route] ?? '').startsWith(`${name}=`) ? undefined : needed[route];

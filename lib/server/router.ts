@@ -22,12 +22,22 @@ export type Match<Handler = RouteHandler> =
 interface Branch<Handler> {
   readonly fixed: Map<string, Branch<Handler>>;
   free: { readonly name: string; readonly branch: Branch<Handler> } | undefined;
+  /** Takes whatever follows. */
+  rest: { readonly name: string; readonly module: RouteModule<Handler> } | undefined;
   module: RouteModule<Handler> | undefined;
 }
 
-const branch = <Handler>(): Branch<Handler> => ({ fixed: new Map(), free: undefined, module: undefined });
+const branch = <Handler>(): Branch<Handler> => ({
+  fixed: new Map(),
+  free: undefined,
+  rest: undefined,
+  module: undefined,
+});
 
-/** Finds route files by path: fixed segments before free ones, each segment decoded once. */
+/**
+ * Finds route files by path: fixed segments before free ones, each segment decoded once. What `[...name]` takes stays
+ * encoded, since a segment of it may hold a slash.
+ */
 export function router<Handler>(
   table: RouteTable<Handler>,
 ): (method: string, pathname: string) => Match<Handler> {
@@ -36,19 +46,33 @@ export function router<Handler>(
   return (method, pathname) => {
     const params: Record<string, string> = {};
     let at = root;
-    for (const segment of pathname.split('/').slice(1)) {
+    const segments = pathname.split('/').slice(1);
+    for (const [n, segment] of segments.entries()) {
+      const { rest } = at;
       const known = at.fixed.get(segment);
-      if (known !== undefined) at = known;
-      else if (at.free === undefined || segment === '') return { kind: 'none' };
-      else {
-        const value = decode(segment);
-        if (value === undefined) return { kind: 'malformed' };
-        params[at.free.name] = value;
-        at = at.free.branch;
+      if (known === undefined && rest !== undefined && segment !== '') {
+        params[rest.name] = segments.slice(n).join('/');
+        return pick(rest.module, method, params);
       }
+      const next = known ?? take(at, segment, params);
+      if (typeof next === 'string') return { kind: next };
+      at = next;
     }
     return at.module === undefined ? { kind: 'none' } : pick(at.module, method, params);
   };
+}
+
+/** The branch after a free segment. */
+function take<Handler>(
+  { free }: Branch<Handler>,
+  segment: string,
+  params: Record<string, string>,
+): Branch<Handler> | 'none' | 'malformed' {
+  if (free === undefined || segment === '') return 'none';
+  const value = decode(segment);
+  if (value === undefined) return 'malformed';
+  params[free.name] = value;
+  return free.branch;
 }
 
 function plant<Handler>(
@@ -58,6 +82,10 @@ function plant<Handler>(
 ): void {
   let at = root;
   for (const segment of segments) {
+    if (segment.startsWith('[...')) {
+      at.rest = { name: segment.slice(4, -1), module };
+      return;
+    }
     if (segment.startsWith('[')) {
       at.free ??= { name: segment.slice(1, -1), branch: branch() };
       at = at.free.branch;

@@ -67,18 +67,28 @@ async function orAfter<Value>(promise: Promise<Value>, ms: number): Promise<Valu
   }
 }
 
-/** A run's journal: the id is the seq, so that `Last-Event-ID` goes on where it broke off. */
+/**
+ * A run's journal: the id is the seq, so that `Last-Event-ID` goes on where it broke off. Of a journal that was assembled
+ * anew it is `seq.edition`: another edition's seqs are other events.
+ */
 export async function* messagesOfRun(
   changes: AsyncIterable<readonly RunChange[]>,
 ): AsyncGenerator<readonly SseMessage[]> {
   for await (const batch of changes) {
     yield batch.map((change) =>
       change.kind === 'event'
-        ? { id: String(change.event.seq), data: change.event }
-        : { id: String(change.headSeq), event: 'reset', data: { headSeq: change.headSeq } },
+        ? { id: streamId(change.event.seq, change.edition), data: change.event }
+        : {
+            id: streamId(change.headSeq, change.edition),
+            event: 'reset',
+            data: { headSeq: change.headSeq, edition: change.edition },
+          },
     );
   }
 }
+
+export const streamId = (seq: number, edition: number): string =>
+  edition === 0 ? String(seq) : `${seq}.${edition}`;
 
 /** Runs that move. The id says only that there was a message before. */
 export async function* messagesOfRuns(
@@ -89,8 +99,8 @@ export async function* messagesOfRuns(
     yield batch.map((change) => {
       n++;
       if (change.kind === 'reset') return { id: String(n), event: 'reset', data: {} };
-      const { runId, headSeq, status } = change.moved;
-      return { id: String(n), data: { runId, headSeq, status } };
+      const { runId, headSeq, status, edition } = change.moved;
+      return { id: String(n), data: { runId, headSeq, status, edition } };
     });
   }
 }

@@ -95,10 +95,56 @@ describeConsole(
     it('says reset to a listener that is ahead of the journal', async () => {
       const worker = await TestWorker.create(api());
       const listener = await stream(`run=${worker.runId}`, { 'last-event-id': '99' });
-      expect(await listener.has(1)).toMatchObject([{ event: 'reset', id: '1', data: { headSeq: 1 } }]);
+      expect(await listener.has(1)).toMatchObject([
+        { event: 'reset', id: '1', data: { headSeq: 1, edition: 0 } },
+      ]);
       await worker.write(worker.enter('plan'));
       expect((await listener.has(2)).at(-1)).toMatchObject({ id: '2', data: { kind: 'state.entered' } });
       listener.close();
+    });
+
+    it('says reset when a run was assembled anew, and goes on in its new edition; whoever comes back with an old one hears so', async () => {
+      const id = '0af7651916cd43dd8448eb211c80319c';
+      const span = (n: number) => ({
+        traceId: id,
+        spanId: `b7ad6b716920333${n}`,
+        name: `work ${n}`,
+        startTimeUnixNano: `170000000${n}000000000`,
+        endTimeUnixNano: `170000000${n}500000000`,
+      });
+      const send = (...spans: readonly object[]) =>
+        fetch(`${console().url}/v1/traces`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }),
+        });
+      const summary = async () =>
+        (await (await fetch(`${console().url}/api/v1/runs/${id}`)).json()) as {
+          readonly headSeq: number;
+          readonly edition: number;
+        };
+      expect((await send(span(2))).status).toBe(200);
+      const before = await summary();
+      const listener = await stream(`run=${id}&after=0&edition=${before.edition}`);
+      const all = await stream('');
+      await listener.has(before.headSeq);
+      expect((await send(span(1), span(3))).status).toBe(200);
+      const after = await summary();
+      expect(after.edition).toBe(before.edition + 1);
+      const messages = await listener.has(before.headSeq + 1);
+      expect(messages[before.headSeq]).toEqual({
+        event: 'reset',
+        id: `${after.headSeq}.${after.edition}`,
+        data: { headSeq: after.headSeq, edition: after.edition },
+      });
+      expect((await all.has(1))[0]?.data).toMatchObject({ runId: id, edition: after.edition });
+
+      const old = await stream(`run=${id}`, { 'last-event-id': String(before.headSeq) });
+      expect((await old.has(1))[0]).toMatchObject({ event: 'reset', data: { edition: after.edition } });
+      const anew = await stream(`run=${id}&after=1`, { 'last-event-id': `2.${after.edition}` });
+      const events = await anew.has(after.headSeq - 2);
+      expect(events[0]).toMatchObject({ id: `3.${after.edition}`, data: { seq: 3, runId: id } });
+      for (const one of [listener, all, old, anew]) one.close();
     });
 
     it('tells of every run that moves, and says reset first to one who was away', async () => {
@@ -113,6 +159,7 @@ describeConsole(
         runId: worker.runId,
         headSeq: 1,
         status: 'running',
+        edition: 0,
       });
       listener.close();
     });
@@ -193,7 +240,13 @@ describeConsole(
       const stop = new AbortController();
       const changes = streamRuns(console().deps, { resumed: false }, stop.signal)[Symbol.asyncIterator]();
       const move = (n: number) =>
-        feed.publish({ runId: runId(`slow-${n}`), headSeq: seq(n + 1), status: 'running', wanted: false });
+        feed.publish({
+          runId: runId(`slow-${n}`),
+          headSeq: seq(n + 1),
+          edition: 0,
+          status: 'running',
+          wanted: false,
+        });
       const first = changes.next();
       move(0);
       await first;

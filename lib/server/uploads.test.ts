@@ -118,9 +118,9 @@ describe('POST /api/v1/traces', () => {
 
   it('refuses an unknown format and lists the known ones', async () => {
     for (const response of [
-      await send('{"resourceSpans":[]}'),
+      await send('{"resource":[]}'),
       await send('hello'),
-      await send('[]', {}, '?format=otlp'),
+      await send('[]', {}, '?format=nosuch'),
     ]) {
       expect(response.status).toBe(415);
       const told = problem.parse(await response.json());
@@ -175,6 +175,7 @@ describe('limits of an upload are answered by name', () => {
   ) => {
     const incoming: Incoming = {
       method: 'POST',
+      principal: { kind: 'local', actor: 'tester', role: 'admin' },
       params: {},
       search: '',
       header: (name) => headers[name],

@@ -25,6 +25,7 @@ export function presentRun(view: RunView): RunSummary {
       childCount: view.children.total,
     },
     headSeq: run.headSeq,
+    edition: run.edition,
     epoch: run.epoch,
     line: state.line,
     createdAt: iso(run.createdAt),

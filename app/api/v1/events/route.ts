@@ -5,10 +5,18 @@ import { presentProblem } from '@/lib/server/present/problem';
 import { problemBody } from '@/lib/server/problems';
 import { appendMany } from '@/lib/usecases/append-many';
 import { takeInline } from '@/lib/usecases/inline-payloads';
-import { appendManyBody } from '@/lib/wire/v1/worker';
+import { appendManyAnswer, appendManyBody } from '@/lib/wire/v1/worker';
 
 /** Batches of several runs; each is stored and answered for itself. */
 export const POST = endpoint({
+  doc: {
+    id: 'appendMany',
+    tag: 'Journal',
+    summary: 'Append to several runs',
+    description:
+      'Batches of several runs in one request. Each is stored and answered for itself: an item has the status and the body that `appendEvents` would have answered.',
+    answers: { 200: { says: 'An item for each batch, in their order.', json: appendManyAnswer } },
+  },
   body: appendManyBody,
   run: async (deps, { body }) => {
     const taken = body.batches.map((batch) => ({

@@ -1,39 +1,49 @@
 import type { z } from 'zod';
-import { fail } from '@/lib/core/shared/result';
 import { edgeStatus, endpoint } from '@/lib/server/endpoint';
-import { readUpload, type UploadBodyProblem } from '@/lib/server/upload-body';
-import { type ImportTracesProblem, importTraces, type Upload } from '@/lib/usecases/import-traces';
+import { type UploadBodyProblem, withUpload } from '@/lib/server/upload-body';
+import { importTraces } from '@/lib/usecases/import-traces';
+import type { ImportTracesProblem, Upload } from '@/lib/usecases/upload';
 import type { UploadAnswer } from '@/lib/wire/v1/export';
+import { uploadAnswer } from '@/lib/wire/v1/export';
 import { tracesQuery } from '@/lib/wire/v1/queries';
 
 type Problem = UploadBodyProblem | ImportTracesProblem;
 
 /** Upload of traces in any known format, plain or gzip; detected by content, or named by `?format=`. */
 export const POST = endpoint<undefined, z.output<typeof tracesQuery>, undefined, Upload, Problem>({
-  query: tracesQuery,
-  run: async (deps, { query, request }) => {
-    const { stop, done } = deps.inFlight.lasting(request.signal);
-    try {
-      const turn = await deps.uploadTurns.take(stop.signal);
-      if (turn === undefined) return fail({ kind: 'client-gone' });
-      try {
-        const file = await readUpload(request, deps.uploads);
-        if (!file.ok) return file;
-        return await importTraces(
-          { ...deps, maxImportDepth: deps.uploads.jsonDepth },
-          {
-            bytes: file.value,
-            contentType: request.header('content-type') ?? '',
-            ...(query.format === undefined ? {} : { format: query.format }),
-          },
-        );
-      } finally {
-        turn.end();
-      }
-    } finally {
-      done();
-    }
+  doc: {
+    id: 'uploadTraces',
+    tag: 'Traces',
+    summary: 'Upload traces',
+    description:
+      'A file of any supported format, as it is or gzipped (by `Content-Encoding` or by its first bytes). The format is detected by content, or named by `format`. The same file again answers 200 with the same ids and doubles nothing; what could not be read is told in `warnings`, each with its place. Uploads have limits of their own: RERAIL_MAX_UPLOAD_BYTES and its neighbours.',
+    body: {
+      types: [
+        'application/json',
+        'application/x-ndjson',
+        'application/x-protobuf',
+        'application/gzip',
+        'application/octet-stream',
+      ],
+      says: 'The file. Its content says what it is; the content type is a hint.',
+    },
+    answers: {
+      200: { says: 'Every run was known before.', json: uploadAnswer },
+      201: { says: 'At least one run is new.', json: uploadAnswer },
+    },
   },
+  query: tracesQuery,
+  run: (deps, { query, request }) =>
+    withUpload(deps, request, (bytes) =>
+      importTraces(
+        { ...deps, maxImportDepth: deps.uploads.jsonDepth },
+        {
+          bytes,
+          contentType: request.header('content-type') ?? '',
+          ...(query.format === undefined ? {} : { format: query.format }),
+        },
+      ),
+    ),
   status: {
     ok: ({ created }) => (created ? 201 : 200),
     ...edgeStatus,

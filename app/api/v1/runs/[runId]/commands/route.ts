@@ -1,10 +1,19 @@
 import { endpoint } from '@/lib/server/endpoint';
 import type { Command } from '@/lib/usecases/command';
 import { giveCommand } from '@/lib/usecases/give-command';
-import { type CommandBody, commandBody } from '@/lib/wire/v1/commands';
+import { type CommandBody, commandAnswer, commandBody } from '@/lib/wire/v1/commands';
 import { runParams } from '@/lib/wire/v1/queries';
 
 export const POST = endpoint({
+  doc: {
+    id: 'giveCommand',
+    tag: 'Orders',
+    summary: 'Give an order',
+    description:
+      '`resume`, `rewind`, `fork` and `replay` carry the digest of the plan that they were shown; a plan that has changed since is refused with the new one. `verify` asks a provider what became of a call, `decide` says it, `answer` answers a question, `pause` and `cancel` stop the run.',
+    body: { example: { commandId: 'order-1', reason: 'asked by the customer', mode: 'pause' } },
+    answers: { 202: { says: 'It is accepted; the journal tells how it goes on.', json: commandAnswer } },
+  },
   params: runParams,
   body: commandBody,
   run: (deps, { params, body }) => giveCommand(deps, { runId: params.runId, command: commandOf(body) }),

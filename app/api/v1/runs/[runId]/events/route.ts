@@ -3,10 +3,19 @@ import { endpoint } from '@/lib/server/endpoint';
 import { orNull } from '@/lib/server/present/common';
 import { listEvents } from '@/lib/usecases/list-events';
 import { eventsQuery, runParams } from '@/lib/wire/v1/queries';
-import { appendBody } from '@/lib/wire/v1/worker';
+import { appendAnswer, appendBody, batch, eventPage, unleasedBatch } from '@/lib/wire/v1/worker';
 
 export const GET = endpoint({
+  doc: {
+    id: 'listEvents',
+    tag: 'Journal',
+    summary: 'The journal',
+    description:
+      'Events after and before a seq, neither included. `nextCursor` is the last seq given: the next `after`, or `before` where newest come first. `total` counts all events of the run.',
+    answers: { 200: { says: 'A stretch of it.', json: eventPage } },
+  },
   params: runParams,
+  shared: ({ runId }) => runId,
   query: eventsQuery,
   run: (deps, { params, query }) =>
     listEvents(deps, {
@@ -24,6 +33,23 @@ export const GET = endpoint({
 });
 
 export const POST = endpoint({
+  doc: {
+    id: 'appendEvents',
+    tag: 'Journal',
+    summary: 'Append events',
+    description:
+      'The whole batch is stored or nothing of it. The worker that holds the run sends `epoch` and `batch`; the same batch again answers the same. A writer to a run that no worker executes (an upload) sends `expectedSeq`. Payloads that the events refer to come along, or were stored before.',
+    body: {
+      anyOf: [batch, unleasedBatch],
+      example: {
+        epoch: 1,
+        batch: 1,
+        seenSeq: 1,
+        events: [{ kind: 'state.entered', key: 'greet#1', state: 'greet', visit: 1 }],
+      },
+    },
+    answers: { 200: { says: 'They are stored.', json: appendAnswer } },
+  },
   params: runParams,
   body: appendBody,
   run: (deps, { params, body }) => appendFrom(deps, params.runId, body),
