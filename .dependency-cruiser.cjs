@@ -48,7 +48,12 @@ module.exports = {
       WIRE,
       npm('react|react-dom|@tanstack/react-query|nuqs|elkjs|zod'),
     ]),
-    onNode('server-knows-all-but-client', SERVER, ['^lib/(?!client/|sdk/|demo/|dev/)', '^app/(api|v1)/', '^prisma/', ANY_NPM]),
+    onNode('server-knows-all-but-client', SERVER, ['^lib/(?!client/|copy/|sdk/|demo/|dev/)', '^app/(api|v1)/', '^prisma/', ANY_NPM]),
+    only('copy-is-a-page-without-a-console', '^lib/copy/', [
+      '^lib/(core|wire|usecases|client|server)/',
+      '^(components|app/api)/',
+      ANY_NPM,
+    ]),
     onNode('demo-knows-the-sdk', '^lib/demo/', [SDK]),
     rule('dev-runs-before-anything-is-installed', '^lib/dev/', {
       pathNot: '^lib/dev/',

@@ -1,10 +1,19 @@
+import { connection } from 'next/server';
 import { type ReactNode, Suspense } from 'react';
 import { Shell } from '@/components/shell/shell';
+import { InZone } from '@/components/shell/zone';
+import { UploadsOfPage } from '@/components/upload/uploads';
+import { readUploadTerms } from '@/lib/server/pages';
 
-export default function ConsoleLayout({ children }: { readonly children: ReactNode }) {
+export default async function ConsoleLayout({ children }: { readonly children: ReactNode }) {
+  await connection();
+  const terms = await readUploadTerms();
   return (
     <Shell>
-      <Suspense>{children}</Suspense>
+      <InZone>{children}</InZone>
+      <Suspense>
+        <UploadsOfPage terms={terms} />
+      </Suspense>
     </Shell>
   );
 }

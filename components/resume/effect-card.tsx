@@ -137,6 +137,10 @@ function RecordDecision({
   );
 }
 
+/** What a probe or a late worker said, where it could confirm nothing by itself: it brought no result. */
+const suggested = (effect: EffectRow) =>
+  effect.evidence?.find(({ intentSeq }) => intentSeq === effect.intentSeq);
+
 interface Props {
   readonly run: RunSummary;
   /** The person's reason for what is decided here. */
@@ -209,11 +213,18 @@ export function EffectCard({ run, reason, effect, fields, draft, decided, onDraf
                 name={`decision ${effect.stepKey}`}
                 checked={draft?.outcome === value}
                 onChange={() =>
-                  onDraft({ outcome: value, texts: draft?.texts ?? {}, receipt: draft?.receipt ?? '' })
+                  onDraft({
+                    outcome: value,
+                    texts: draft?.texts ?? {},
+                    receipt: draft?.receipt ?? suggested(effect)?.receipt ?? '',
+                  })
                 }
               />
               <div>
                 <label htmlFor={`${effect.stepKey} ${value}`}>{choice}</label>
+                {value === 'happened' && suggested(effect) !== undefined && (
+                  <span className="suggest">suggested by {suggested(effect)?.source}</span>
+                )}
                 <span className="sub">{sub}</span>
                 {draft?.outcome === value && value === 'happened' && (
                   <div className="pb-1">

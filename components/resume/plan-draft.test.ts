@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { fieldsOf } from '@/components/run/schema-fields';
-import type { CheckpointRow, PlanAnswer } from '@/lib/client/api-types';
+import type { CheckpointRow, PlanAnswer, PlanBody, PlannedStep } from '@/lib/client/api-types';
 import { runId, seq, stepKey } from '@/lib/core/events/ids';
 import {
   choices,
   draftToPlan,
+  holdsIn,
   intentKey,
   isDirty,
+  isEditable,
   leftWords,
   modeFor,
   noDraft,
@@ -16,6 +18,7 @@ import {
   readDraft,
   shownGroups,
   startOf,
+  startPoints,
   startWords,
   thinnedOut,
   variablePath,
@@ -37,6 +40,19 @@ const fields = () => fieldsOf({ type: 'object', properties: { id: { type: 'strin
 describe('the checkpoint picker', () => {
   it('offers what no rewind left behind, newest first', () => {
     expect(choices(checkpoints).map((each) => each.n)).toEqual([2, 1]);
+  });
+
+  it('lists every point by name, newest first, and marks the one that repeats the least', () => {
+    const listed = (mode: 'resume' | 'fork' | 'rewind') =>
+      startPoints(mode, choices(checkpoints)).map(({ from, words, safest }) => [from, words, safest]);
+    expect(listed('resume')).toEqual([
+      ['latest', 'The newest point', true],
+      ['cp_20', '2, after a', false],
+      ['cp_10', '1, after a', false],
+      ['start', 'The start', false],
+    ]);
+    expect(listed('fork').filter(([, , safest]) => safest)).toEqual([['cp_20', '2, after a', true]]);
+    expect(listed('rewind').some(([, , safest]) => safest)).toBe(false);
   });
 
   it('turns a resume from an older point into a rewind, and only that', () => {
@@ -221,7 +237,7 @@ describe('a draft', () => {
     expect(isDirty(noDraft, [effect], ' ')).toBe(false);
     expect(isDirty(noDraft, [], 'why')).toBe(true);
     expect(isDirty({ ...noDraft, keep: [effect.stepKey] }, [], '')).toBe(true);
-    expect(isDirty({ ...noDraft, edits: [{ path: '/input', text: '' }] }, [], '')).toBe(true);
+    expect(isDirty({ ...noDraft, edits: [{ path: '/input', text: '', was: '0' }] }, [], '')).toBe(true);
     expect(isDirty(decided, [effect], '')).toBe(true);
     expect(isDirty(decided, [{ ...effect, status: 'confirmed' }], '')).toBe(false);
   });
@@ -230,7 +246,7 @@ describe('a draft', () => {
     const draft = {
       ...noDraft,
       keep: [effect.stepKey],
-      edits: [{ path: variablePath('a/b'), text: '{"x":1}' }],
+      edits: [{ path: variablePath('a/b'), text: '{"x":1}', was: '0' }],
     };
     expect(readDraft(RUN, 'fork', 'cp_20', draft, [], fields).body).toEqual({
       mode: 'fork',
@@ -376,14 +392,14 @@ describe('the draft that is planned for', () => {
   const rested = {
     ...noDraft,
     decisions: { k: { outcome: 'happened', texts: { id: '1' }, receipt: '' } },
-    edits: [{ path: '/variables/a', text: '1' }],
+    edits: [{ path: '/variables/a', text: '1', was: '0' }],
   } as const;
 
   it('is the one before while a text is typed', () => {
     const typed = [
       { ...rested, decisions: { k: { ...rested.decisions.k, texts: { id: '12' } } } },
       { ...rested, decisions: { k: { ...rested.decisions.k, receipt: 're_1' } } },
-      { ...rested, edits: [{ path: '/variables/a', text: '12' }] },
+      { ...rested, edits: [{ path: '/variables/a', text: '12', was: '0' }] },
     ];
     for (const draft of typed) expect(draftToPlan(draft, rested)).toBe(rested);
   });
@@ -397,4 +413,46 @@ describe('the draft that is planned for', () => {
     ];
     for (const draft of chosen) expect(draftToPlan(draft, rested)).toBe(draft);
   });
+});
+
+describe('holds', () => {
+  const totals = (needsDecision: number) =>
+    ({ mode: 'resume', totals: { 'needs-decision': needsDecision } }) as PlanAnswer;
+  const hold = { intentSeq: seq(9), outcome: 'hold' } as const;
+  const decided = { 'pay#1/send#1': hold } as NonNullable<PlanBody['decisions']>;
+  const effects = [{ stepKey: stepKey('pay#1/send#1'), held: false }];
+
+  it('are what the button records where nothing else was decided or is left to decide', () => {
+    expect(holdsIn(totals(0), { decisions: decided }, effects)).toEqual(decided);
+  });
+
+  it.each([
+    ['another decision is open', totals(1), decided, effects],
+    ['nothing was decided', totals(0), {}, effects],
+    ['it is recorded', totals(0), decided, [{ stepKey: stepKey('pay#1/send#1'), held: true }]],
+    [
+      'something else was decided too',
+      totals(0),
+      { ...decided, 'pay#1/other#1': { intentSeq: seq(8), outcome: 'did-not-happen' } } as typeof decided,
+      effects,
+    ],
+  ] as const)('are not, where %s', (_why, plan, decisions, rows) => {
+    expect(holdsIn(plan, { decisions }, rows)).toBeUndefined();
+  });
+});
+
+it('a fork edits the output of reads and answers of its open visit alone', () => {
+  const from = { entrySeq: 10, seq: 20 } as PlanAnswer['from'];
+  const step = (more: object) =>
+    ({ disposition: 'reuse', effect: 'read', kind: 'tool', seq: 15, ...more }) as PlannedStep;
+  expect(isEditable(step({}), { from })).toBe(true);
+  expect(isEditable(step({ effect: null, kind: 'human' }), { from })).toBe(true);
+  for (const other of [
+    { seq: 9 },
+    { seq: 21 },
+    { effect: 'external', disposition: 'skip' },
+    { effect: 'pure', disposition: 'recompute' },
+    { disposition: 'execute' },
+  ])
+    expect(isEditable(step(other), { from })).toBe(false);
 });

@@ -28,6 +28,8 @@ export interface EditDraft {
   /** JSON Pointer. */
   readonly path: string;
   readonly text: string;
+  /** As it is recorded. */
+  readonly was: string;
 }
 
 export interface Draft {
@@ -139,6 +141,16 @@ export const isDirty = (
   draft.keep.length > 0 ||
   effects.some((effect) => effect.status === 'in-doubt' && draft.decisions[intentKey(effect)] !== undefined);
 
+/** A fork takes the output of a step of its open visit in another form; what is pure, and what was done outside, stays. */
+export const isEditable = (
+  step: Pick<PlannedStep, 'effect' | 'disposition' | 'seq' | 'kind'>,
+  { from }: Pick<PlanAnswer, 'from'>,
+): boolean =>
+  step.disposition === 'reuse' &&
+  (step.effect === 'read' || step.kind === 'human') &&
+  step.seq > from.entrySeq &&
+  step.seq <= from.seq;
+
 /** `/variables/NAME` with the name escaped as JSON Pointer asks. */
 export const variablePath = (name: string): string => pointerTo('variables', name);
 
@@ -186,6 +198,25 @@ export function startOf(mode: PlanMode, checkpoints: readonly CheckpointRow[]): 
   }
 }
 
+/** A place that a plan can start from, as the picker offers it. */
+export interface StartPoint {
+  readonly from: string;
+  readonly words: string;
+  readonly checkpoint: CheckpointRow | undefined;
+  /** The one that is chosen unless a person says otherwise, where it repeats the least. */
+  readonly safest: boolean;
+}
+
+/** Every point, newest first, `offered` being the checkpoints in that order. */
+export function startPoints(mode: PlanMode, offered: readonly CheckpointRow[]): readonly StartPoint[] {
+  const safest = mode === 'rewind' ? undefined : startOf(mode, offered);
+  return [
+    { from: 'latest', words: 'The newest point', checkpoint: undefined },
+    ...offered.map((each) => ({ from: each.id, words: checkpointName(each), checkpoint: each })),
+    { from: 'start', words: 'The start', checkpoint: undefined },
+  ].map((point) => ({ ...point, safest: point.from === safest }));
+}
+
 /** What it means to start there, beside the picker. */
 export function startWords(
   mode: Exclude<PlanMode, 'replay'>,
@@ -197,7 +228,7 @@ export function startWords(
   const chosen = offered.find((each) => each.id === from) ?? (from === 'latest' ? newest : undefined);
   switch (mode) {
     case 'resume':
-      return `Goes on from the newest point: whatever is recorded${from === 'latest' || !chosen ? '' : ', after this checkpoint too,'} is given back.`;
+      return `${from === 'latest' ? 'Safest: goes' : 'Goes'} on from the newest point; whatever is recorded${from === 'latest' || !chosen ? '' : ', after this checkpoint too,'} is given back.`;
     case 'fork':
       return 'A new run with this history; the original stays as it is.';
     case 'rewind':
@@ -285,6 +316,22 @@ export interface PlanDifferences {
   readonly keys: ReadonlySet<string>;
   /** All differences, in words. */
   readonly words: readonly string[];
+}
+
+/**
+ * Holds to be recorded, where nothing but holds was decided and nothing else is left to decide: then that is what the
+ * button does. Undefined where it does something else.
+ */
+export function holdsIn(
+  plan: Pick<PlanAnswer, 'mode' | 'totals'>,
+  { decisions = {} }: Pick<PlanBody, 'decisions'>,
+  effects: readonly Pick<EffectRow, 'stepKey' | 'held'>[],
+): NonNullable<PlanBody['decisions']> | undefined {
+  const chosen = Object.entries(decisions);
+  const isHold = ([key, { outcome }]: (typeof chosen)[number]) =>
+    outcome === 'hold' && effects.some((effect) => effect.stepKey === key && !effect.held);
+  if (chosen.length === 0 || plan.totals['needs-decision'] > 0 || !chosen.every(isHold)) return undefined;
+  return decisions;
 }
 
 /** What a step's line promises. */

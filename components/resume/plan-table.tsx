@@ -7,23 +7,15 @@ import { duration, exactDollars, plural } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { Mark } from '@/components/ui/mark';
 import type { Disposition, PlanAnswer, PlannedStep } from '@/lib/client/api-types';
+import { dispositions } from '@/lib/client/url-state';
 import { unescapeName, visitOf } from '@/lib/core/events/step-key';
+import { CallsLine } from './calls-line';
 import { byVisit, isOver, isRestored, pointWords, shownGroups, type VisitGroup } from './plan-draft';
 
 /** Above this many steps, visits start folded unless something in them is pressing. */
 const MANY = 400;
 /** Visits, and steps of one, that are drawn before they are asked for. */
 const AT_ONCE = 200;
-const order = [
-  'restored',
-  'reuse',
-  'skip',
-  'recompute',
-  'execute',
-  'retry-same-key',
-  'needs-decision',
-  'blocked',
-] as const satisfies readonly Disposition[];
 
 /** What a closed visit gives back: whose answer it is, where it stands in the journal, and its evidence. */
 function restoredWords(step: PlannedStep): string {
@@ -40,17 +32,25 @@ function restoredWords(step: PlannedStep): string {
   return `${what}, seq ${step.seq}${step.receipt === null ? '' : `, receipt ${step.receipt}`}`;
 }
 
+/** Rows that changed by themselves stay marked; those that a choice changed flash once, `n` counting the choices. */
+export interface Changes {
+  readonly marked: ReadonlySet<string>;
+  readonly flashed: ReadonlySet<string>;
+  readonly n: number;
+}
+
 function Row({
   step,
-  changed,
+  changes,
   nested = false,
 }: {
   readonly step: PlannedStep;
-  readonly changed: boolean;
+  readonly changes: Changes;
   /** Below the row of its visit. */
   readonly nested?: boolean;
 }) {
   const pressing = isPressing(step);
+  const changed = changes.marked.has(step.key);
   const extra = [
     step.condition === 'if-awaited' && !step.reason.includes('where the code')
       ? 'if the code still awaits it'
@@ -65,8 +65,10 @@ function Row({
       className={pressing ? 'focus-row' : undefined}
       data-tone={pressing ? dispositionView[step.disposition].tone : undefined}
       data-changed={changed ? '' : undefined}
+      data-flash={flashOf(changes, step.key)}
       data-nested={nested ? '' : undefined}
       data-step={step.key}
+      tabIndex={-1}
     >
       <td>
         <Mark view={dispositionView[step.disposition]} title={dispositionMeaning[step.disposition]} />
@@ -90,6 +92,10 @@ function Row({
   );
 }
 
+/** Another name for each choice, so that a row flashes anew. */
+const flashOf = ({ flashed, n }: Changes, key: string) =>
+  flashed.has(key) ? (n % 2 === 0 ? 'a' : 'b') : undefined;
+
 /** A row that draws what it stands for when it is pressed. */
 function MoreRow({ words, onMore }: { readonly words: string; readonly onMore: () => void }) {
   return (
@@ -106,19 +112,19 @@ function MoreRow({ words, onMore }: { readonly words: string; readonly onMore: (
 /** Steps of one visit: those at its beginning, and all that press or changed; the rest when asked for. */
 function StepRows({
   steps,
-  changed,
+  changes,
   nested = false,
 }: {
   readonly steps: readonly PlannedStep[];
-  readonly changed: ReadonlySet<string>;
+  readonly changes: Changes;
   readonly nested?: boolean;
 }) {
   const [most, setMost] = useState(AT_ONCE);
-  const shown = steps.filter((step, n) => n < most || isPressing(step) || changed.has(step.key));
+  const shown = steps.filter((step, n) => n < most || isPressing(step) || changes.marked.has(step.key));
   return (
     <>
       {shown.map((step) => (
-        <Row key={step.key} step={step} nested={nested} changed={changed.has(step.key)} />
+        <Row key={step.key} step={step} nested={nested} changes={changes} />
       ))}
       {shown.length < steps.length && (
         <MoreRow
@@ -142,20 +148,20 @@ const namesOf = (steps: readonly PlannedStep[]): string => {
 function RestoredVisit({
   group,
   open,
-  changed,
+  changes,
   onToggle,
 }: {
   readonly group: VisitGroup;
   readonly open: boolean;
-  readonly changed: ReadonlySet<string>;
+  readonly changes: Changes;
   readonly onToggle: () => void;
 }) {
   const { state, visit } = visitOf(group.visit);
   const names = namesOf(group.steps);
-  const anyChanged = group.steps.some((step) => changed.has(step.key));
+  const anyChanged = group.steps.some((step) => changes.marked.has(step.key));
   return (
     <>
-      <tr data-changed={anyChanged ? '' : undefined}>
+      <tr data-changed={anyChanged ? '' : undefined} tabIndex={-1}>
         <td>
           <Mark view={dispositionView.restored} title={dispositionMeaning.restored} />
           {anyChanged && <span className="third small"> changed</span>}
@@ -172,7 +178,7 @@ function RestoredVisit({
           {names}
         </td>
       </tr>
-      {open && <StepRows steps={group.steps} nested changed={changed} />}
+      {open && <StepRows steps={group.steps} nested changes={changes} />}
     </>
   );
 }
@@ -237,12 +243,16 @@ function EnvelopeRows({ plan }: { readonly plan: PlanAnswer }) {
 /** Every step with what will be done about it and why, by visit; then the envelope. */
 export function PlanTable({
   plan,
-  changed,
+  changes,
+  only,
+  onOnly,
 }: {
   readonly plan: PlanAnswer;
-  readonly changed: ReadonlySet<string>;
+  readonly changes: Changes;
+  /** The disposition that the table is narrowed to. */
+  readonly only: Disposition | undefined;
+  readonly onOnly: (only: Disposition | undefined) => void;
 }) {
-  const [only, setOnly] = useState<Disposition | undefined>(undefined);
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const toggle = (id: string) =>
     setToggled(new Set(toggled.has(id) ? [...toggled].filter((each) => each !== id) : [...toggled, id]));
@@ -261,13 +271,13 @@ export function PlanTable({
   const [most, setMost] = useState(AT_ONCE);
   const showMore = () => setMost(most + AT_ONCE);
   const presses = (group: VisitGroup) =>
-    group.steps.some((step) => isPressing(step) || changed.has(step.key));
+    group.steps.some((step) => isPressing(step) || changes.marked.has(step.key));
   const many = plan.steps.length > MANY;
   const insideOpen = !toggled.has(INSIDE);
   return (
     <>
       <fieldset className="totals" aria-label="Totals">
-        {order.map((each) => (
+        {dispositions.map((each) => (
           <button
             key={each}
             type="button"
@@ -276,14 +286,15 @@ export function PlanTable({
             data-tone={dispositionView[each].tone}
             data-zero={plan.totals[each] === 0 ? '' : undefined}
             title={dispositionMeaning[each]}
-            onClick={() => setOnly(only === each ? undefined : each)}
+            onClick={() => onOnly(only === each ? undefined : each)}
           >
             <Glyph name={dispositionView[each].glyph} toned />
             <b>{plan.totals[each]}</b> {each}
           </button>
         ))}
       </fieldset>
-      <div className="scroll grow">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by the keyboard */}
+      <section className="scroll grow inset" aria-label="Steps" tabIndex={0}>
         <table className="table plan-table" aria-label="Plan">
           <colgroup>
             <col style={{ width: 150 }} />
@@ -318,7 +329,7 @@ export function PlanTable({
                       key={group.visit}
                       group={group}
                       open={toggled.has(group.visit)}
-                      changed={changed}
+                      changes={changes}
                       onToggle={() => toggle(group.visit)}
                     />
                   ),
@@ -347,14 +358,23 @@ export function PlanTable({
                   {plural(group.steps.length, 'step')}
                   {visitWords(plan, group)}
                 </GroupHead>
-                {open && <StepRows steps={group.steps} changed={changed} />}
+                {open && <StepRows steps={group.steps} changes={changes} />}
               </tbody>
             );
           })}
           {only === undefined && plan.mode !== 'replay' && !isOver(plan) && <EnvelopeRows plan={plan} />}
         </table>
         {plan.steps.length === 0 && <p className="p-4 second">Nothing is recorded before this point.</p>}
-      </div>
+        {plan.steps.length > 0 && groups.length === 0 && only !== undefined && (
+          <p className="p-4 second">
+            No step is {only} in this plan.{' '}
+            <button type="button" className="link" onClick={() => onOnly(undefined)}>
+              Show all
+            </button>
+          </p>
+        )}
+      </section>
+      <CallsLine plan={plan} />
     </>
   );
 }

@@ -17,7 +17,7 @@ function detailOf(effect: EffectRow): string {
     effect.receipt === null ? undefined : `Receipt ${effect.receipt}`,
     effect.confirmedBy === null ? undefined : `confirmed ${confirmedWords[effect.confirmedBy]}`,
     `intended at seq ${effect.intentSeq}, ${absolute(Date.parse(effect.intentAt))}`,
-    effect.executions === 1 ? undefined : `sent up to ${effect.executions} times`,
+    effect.executions === 1 ? undefined : `may have left ${effect.executions} times`,
     effect.guarded ? undefined : 'unguarded',
     effect.held ? 'held' : undefined,
     effect.askAgainAt === null

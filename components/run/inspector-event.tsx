@@ -1,4 +1,4 @@
-import Link from 'next/link';
+import { PageLink as Link } from '@/components/ui/confined';
 import { absolute, seen } from '@/components/ui/format';
 import { runHref } from '@/lib/client/url-state';
 import type { RunEvent } from '@/lib/core/events/run-event';

@@ -6,6 +6,8 @@ import type { Move } from './use-cursor';
 export interface InspectorMoment {
   readonly run: RunSummary;
   readonly step: StepRow | undefined;
+  /** The step is not known yet. */
+  readonly stepLoads: boolean;
   /** The one at the cursor, where it is loaded. */
   readonly event: RunEvent | undefined;
   readonly seq: number;

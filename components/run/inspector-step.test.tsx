@@ -44,6 +44,7 @@ function shownAt(time: string): string {
       <StepTab
         run={{ id: 'r1', status: 'interrupted', conflicts: [] } as unknown as RunSummary}
         step={step}
+        stepLoads={false}
         event={undefined}
         seq={5}
         checkpoints={[]}

@@ -1,15 +1,17 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
-import Link from 'next/link';
 import type { ReactNode } from 'react';
+import { ButtonLink } from '@/components/ui/button';
+import { PageLink as Link } from '@/components/ui/confined';
+import { CopyButton } from '@/components/ui/copy-button';
 import { absolute, dollars, duration, plural, seen, size } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { Badge, Mark } from '@/components/ui/mark';
-import { EmptyNote } from '@/components/ui/problem-note';
+import { EmptyNote, Skeleton } from '@/components/ui/problem-note';
 import type { CheckpointRow, StepRow } from '@/lib/client/api-types';
 import { effectsQuery, stepQuery } from '@/lib/client/run-queries';
-import { runHref } from '@/lib/client/url-state';
+import { planHref, runHref } from '@/lib/client/url-state';
 import type { PayloadRef } from '@/lib/core/events/payload';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { stepTokens } from './cost-words';
@@ -22,7 +24,7 @@ import { PayloadView } from './payload-view';
 import { statusAt } from './tree-rows';
 import { kindGlyph, stepStatusView, verdictView } from './views';
 
-type Props = Pick<InspectorMoment, 'run' | 'step' | 'event' | 'seq' | 'checkpoints' | 'onMove'>;
+type Props = Pick<InspectorMoment, 'run' | 'step' | 'stepLoads' | 'event' | 'seq' | 'checkpoints' | 'onMove'>;
 
 /** Bytes of `{}`: nothing came with the message. */
 const EMPTY_OBJECT = 2;
@@ -201,15 +203,19 @@ function Values({ run, step, note }: Pick<Props, 'run'> & { readonly step: StepR
 /** What the person, the console or the run did at the cursor comes first; what the step's own events say stands below. */
 const isOfStep = (event: RunEvent) => event.kind.startsWith('step.');
 
-export function StepTab({ run, step, event, seq, checkpoints, onMove }: Props) {
+export function StepTab({ run, step, stepLoads, event, seq, checkpoints, onMove }: Props) {
   const other = event !== undefined && !isOfStep(event) && <EventSection event={event} />;
   if (!step)
     return (
       <>
         {other}
-        <EmptyNote title="No step has begun here">
-          Move the cursor forward, or choose a step in the timeline.
-        </EmptyNote>
+        {stepLoads ? (
+          <Skeleton rows={6} />
+        ) : (
+          <EmptyNote title="No step has begun here">
+            Move the cursor forward, or choose a step in the timeline.
+          </EmptyNote>
+        )}
       </>
     );
   const then = statusAt(step, seq);
@@ -233,6 +239,7 @@ export function StepTab({ run, step, event, seq, checkpoints, onMove }: Props) {
           <code className="clip" title={step.stepKey}>
             {step.stepKey}
           </code>
+          <CopyButton key={step.stepKey} text={step.stepKey} what="the step key" />
           <span className="grow" />
           <span className="nowrap">attempt {step.attempt}</span>
         </div>
@@ -244,6 +251,21 @@ export function StepTab({ run, step, event, seq, checkpoints, onMove }: Props) {
         )}
       </header>
       {effectful && !fromRecord && <EffectSection run={run} step={step} />}
+      {step.status === 'in-doubt' && step.inForce && (
+        <section className="section">
+          <div className="note" data-tone="attention">
+            <Glyph name="s-doubt" />
+            <div className="grow">
+              Will not run again until the provider answers or you decide.
+              <div className="mt-1">
+                <ButtonLink size="small" hotkey="D" href={planHref(run.id, 'resume')}>
+                  Decide…
+                </ButtonLink>
+              </div>
+            </div>
+          </div>
+        </section>
+      )}
       {step.error && (
         <section className="section">
           <div className="note" data-tone="bad">

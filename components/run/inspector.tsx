@@ -2,11 +2,14 @@
 
 import { useQueryStates } from 'nuqs';
 import { Tabs } from 'radix-ui';
+import { whole } from '@/components/ui/format';
 import { keepScrollKeys } from '@/components/ui/scroll-keys';
 import type { InspectorMoment } from './inspector-moment';
 import { inspectorTabs, tabParams } from './inspector-tabs';
+import { useCounts } from './use-counts';
 
 export function Inspector(moment: InspectorMoment) {
+  const counts = useCounts(moment);
   const [{ tab }, setParams] = useQueryStates(tabParams, { history: 'replace' });
   return (
     <section className="pane" aria-label="Inspector">
@@ -19,6 +22,7 @@ export function Inspector(moment: InspectorMoment) {
           {inspectorTabs.map(({ id, name }) => (
             <Tabs.Trigger key={id} value={id}>
               {name}
+              {(counts[id] ?? 0) > 0 && <span className="n">{whole(counts[id] ?? 0)}</span>}
             </Tabs.Trigger>
           ))}
           <span className="grow" />

@@ -1,4 +1,5 @@
 import type { CheckpointRow, StepRow } from '@/lib/client/api-types';
+import { holesOf, type Span } from '@/lib/client/step-windows';
 
 /** Places that the cursor can jump to, each ascending and without repeats. */
 export interface Stops {
@@ -30,4 +31,13 @@ export function nextStop(stops: readonly number[], seq: number): number | undefi
 export function neighbour(stops: readonly number[], seq: number, direction: 1 | -1): number {
   const found = direction === 1 ? stops.find((stop) => stop > seq) : stops.findLast((stop) => stop < seq);
   return found ?? seq;
+}
+
+/** As far towards `to` as is known: at the edge of what is not held the move ends, and goes on once that was read. */
+export function within(spans: readonly Span[], from: number, to: number): number {
+  for (const [after, before] of holesOf(spans)) {
+    if (from <= after && to > after) return after + 1;
+    if (from > before && to <= before) return before;
+  }
+  return to;
 }

@@ -1,4 +1,4 @@
-import { clock } from '@/components/ui/format';
+import { clock, zoneAt } from '@/components/ui/format';
 import { LiveDot } from '@/components/ui/live-dot';
 import type { Liveness } from '@/lib/client/live';
 
@@ -7,7 +7,10 @@ export function NotLive({ liveness }: { readonly liveness: Liveness }) {
   if (liveness.kind !== 'lost') return null;
   return (
     <div className="notice" data-tone="attention">
-      <LiveDot liveness="lost" word={`Not live since ${clock(liveness.since).slice(0, 8)} UTC`} />
+      <LiveDot
+        liveness="lost"
+        word={`Not live since ${clock(liveness.since).slice(0, 8)} ${zoneAt(liveness.since)}`}
+      />
       <span className="second">
         The console does not answer. What is shown may be out of date; it is tried again by itself.
       </span>

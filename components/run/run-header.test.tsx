@@ -1,3 +1,4 @@
+import { NuqsTestingAdapter } from 'nuqs/adapters/testing';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
 import type { RunSummary } from '@/lib/client/api-types';
@@ -27,7 +28,11 @@ function shown(badges: RunSummary['badges']): string {
     actions: Object.fromEntries(actions.map((action) => [action, possible])),
   } as unknown as RunSummary;
   const point = { from: 'start' };
-  return renderToStaticMarkup(<RunHeader run={run} forkPoint={point} rewindPoint={point} />);
+  return renderToStaticMarkup(
+    <NuqsTestingAdapter>
+      <RunHeader run={run} forkPoint={point} rewindPoint={point} />
+    </NuqsTestingAdapter>,
+  );
 }
 
 it('raises an alarm where an attempt ran twice, and another where two calls may both have happened (S06)', () => {

@@ -1,15 +1,15 @@
 'use client';
 
-import Link from 'next/link';
-import { DropdownMenu } from 'radix-ui';
-import { Fragment, memo, useState } from 'react';
+import { DropdownMenu, Popover } from 'radix-ui';
+import { Fragment, memo, useEffect, useRef, useState } from 'react';
 import { toast } from 'sonner';
+import { ExportDialog, ExportItem } from '@/components/export/export-dialog';
 import { Button, ButtonLink } from '@/components/ui/button';
+import { PageLink as Link } from '@/components/ui/confined';
 import { duration, plural } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { Badge } from '@/components/ui/mark';
 import { Ago } from '@/components/ui/time';
-import { apiUrl, runPath } from '@/lib/client/api';
 import type { RunAction, RunSummary } from '@/lib/client/api-types';
 import { planHref, type planModes, runHref } from '@/lib/client/url-state';
 import { costWords } from './cost-words';
@@ -18,12 +18,13 @@ import { OrderDialog } from './order-dialog';
 import { impossibleNow, phaseOf, timesOf } from './run-words';
 import { badgeView, runStatusView } from './views';
 
-function Facts({ run }: { readonly run: RunSummary }) {
+/** In the order of what they are worth: those that find no room are the last ones. */
+function FactList({ run }: { readonly run: RunSummary }) {
   const { parent, children } = run.lineage;
   const cost = costWords(run.cost);
   const times = timesOf(run);
   return (
-    <div className="facts">
+    <>
       <span>
         <Glyph name="fork" />
         {parent ? (
@@ -62,11 +63,53 @@ function Facts({ run }: { readonly run: RunSummary }) {
           started <Ago at={times.at} />
         </span>
       )}
-      {times !== undefined && <span>{duration(times.ms)}</span>}
+      {times?.ms !== undefined && <span>{duration(times.ms)}</span>}
       {cost !== undefined && <span>{cost}</span>}
       <span>{run.holder ? `held by ${run.holder.workerId}` : 'lease free'}</span>
       {run.line > 0 && <span>{plural(run.line, 'rewind')}</span>}
       {run.tags.length > 0 && <span>tagged {run.tags.join(', ')}</span>}
+    </>
+  );
+}
+
+/** One line, whatever the room: how many facts stand outside it is said, with the way to all of them. */
+function Facts({ run }: { readonly run: RunSummary }) {
+  const line = useRef<HTMLDivElement>(null);
+  const [hidden, setHidden] = useState(0);
+  useEffect(() => {
+    const box = line.current;
+    if (!box) return;
+    const count = () =>
+      setHidden(
+        [...box.children].filter((fact) => fact instanceof HTMLElement && fact.offsetTop - box.offsetTop > 9)
+          .length,
+      );
+    const sized = new ResizeObserver(count);
+    const changed = new MutationObserver(count);
+    sized.observe(box);
+    changed.observe(box, { childList: true, characterData: true, subtree: true });
+    return () => {
+      sized.disconnect();
+      changed.disconnect();
+    };
+  }, []);
+  return (
+    <div className="facts-line">
+      <div className="facts" ref={line}>
+        <FactList run={run} />
+      </div>
+      {hidden > 0 && (
+        <Popover.Root>
+          <Popover.Trigger className="facts-more" aria-label={`${hidden} more facts of the run`}>
+            +{hidden}
+          </Popover.Trigger>
+          <Popover.Portal>
+            <Popover.Content className="menu facts-all" align="start" sideOffset={4} aria-label="All facts">
+              <FactList run={run} />
+            </Popover.Content>
+          </Popover.Portal>
+        </Popover.Root>
+      )}
     </div>
   );
 }
@@ -125,11 +168,7 @@ function More({
           )}
           {item('pause', 'Pause…', () => onOrder('pause'))}
           {item('cancel', 'Cancel the run…', () => onOrder('cancel'))}
-          <DropdownMenu.Item asChild>
-            <a href={apiUrl(runPath(run.id, '/export'))} download>
-              Export
-            </a>
-          </DropdownMenu.Item>
+          <ExportItem />
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
@@ -231,6 +270,7 @@ export const RunHeader = memo(function RunHeader({
         {primaryWord(run)}
       </ButtonLink>
       <More run={run} rewindPoint={rewindPoint} onOrder={setOrder} />
+      <ExportDialog run={run} />
       {order && <OrderDialog run={run} mode={order} onClose={() => setOrder(undefined)} />}
     </header>
   );

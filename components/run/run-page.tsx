@@ -1,51 +1,71 @@
 'use client';
 
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useQueryStates } from 'nuqs';
-import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
+import { Fragment, useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { Button } from '@/components/ui/button';
+import { useConfines } from '@/components/ui/confined';
 import { whole as wholeNumber } from '@/components/ui/format';
 import { useHotkeys } from '@/components/ui/hotkeys';
 import { PaneBoundary } from '@/components/ui/pane-boundary';
 import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { Splitter } from '@/components/ui/splitter';
 import { type ApiProblem, problemOf } from '@/lib/client/api';
 import type { RunSummary } from '@/lib/client/api-types';
-import { bucketsQuery, checkpointsQuery, graphQuery, stepsQuery, stopsQuery } from '@/lib/client/run-queries';
-import { planHref } from '@/lib/client/url-state';
+import {
+  bucketsQuery,
+  checkpointsQuery,
+  failuresQuery,
+  graphQuery,
+  stepQuery,
+  stopsQuery,
+} from '@/lib/client/run-queries';
+import { inSpans } from '@/lib/client/step-windows';
+import { planHref, runParams } from '@/lib/client/url-state';
 import { cursorPoint } from './cursor-point';
+import { FIND_FIELD } from './find-field';
 import { entryBefore } from './graph/to-graph';
 import { Inspector } from './inspector';
 import { inspectorTabs, tabParams } from './inspector-tabs';
 import { LastOrder } from './last-order';
-import { neighbour, nextStop, stopsOf } from './moves';
+import { neighbour, nextStop, stopsOf, within } from './moves';
 import { NotLive } from './not-live';
 import { AnswerRefusal, QuestionPanel } from './question-panel';
 import { RunHeader } from './run-header';
 import { RunUnread } from './run-unread';
+import { impossibleNow } from './run-words';
 import { Scrubber } from './scrubber';
 import { bucketBars, eventBars } from './scrubber-bars';
 import { Situation } from './situation';
 import { TreePane } from './tree-pane';
 import { stepAt } from './tree-rows';
+import { useAhead } from './use-ahead';
 import { type Move, useAskedSeq, useCursor } from './use-cursor';
+import { usePanes } from './use-panes';
 import { usePaced, useRun, useRunLive, WHOLE_RUN } from './use-run';
+import { useSteps } from './use-steps';
 
-/** React Flow comes after the first rows. */
-const GraphPane = dynamic(() => import('./graph/graph-pane').then((module) => module.GraphPane), {
+const graphPane = () => import('./graph/graph-pane');
+// React Flow comes after the first rows, and is sent for while they are drawn.
+if (typeof window !== 'undefined') void graphPane().catch(() => undefined);
+const GraphPane = dynamic(() => graphPane().then((module) => module.GraphPane), {
   ssr: false,
   loading: () => (
     <section className="pane" aria-label="Machine">
       <div className="pane-head">
         <h2>Machine</h2>
       </div>
+      <div className="graph">
+        <Skeleton rows={4} />
+      </div>
     </section>
   ),
 });
 
 const PLAY_MS = 220;
-const BUCKETS = 300;
+const BUCKETS = 280;
 const PACE_MS = 120;
 const NONE: readonly never[] = [];
 
@@ -54,32 +74,67 @@ export function RunPage({ runId }: { readonly runId: string }) {
   if (query.data) return <Instrument run={query.data} />;
   if (!query.isError) {
     return (
-      <main className="page">
-        <Skeleton rows={14} />
+      <main className="page" aria-busy="true">
+        <RunSkeleton />
       </main>
     );
   }
   return <RunUnread runId={runId} error={query.error} onAgain={() => void query.refetch()} />;
 }
 
+/** The page's own shape, while nothing of the run is known. */
+function RunSkeleton() {
+  return (
+    <>
+      <div className="run-head">
+        <div className="grow">
+          <div className="skeleton run-skeleton" />
+          <div className="skeleton run-skeleton" />
+        </div>
+      </div>
+      <div className="instrument">
+        {[10, 6, 8].map((rows, n) => (
+          <Fragment key={rows}>
+            {n > 0 && <div className="splitter" />}
+            <div className="pane">
+              <div className="pane-head" />
+              <Skeleton rows={rows} />
+            </div>
+          </Fragment>
+        ))}
+      </div>
+      <div className="scrub">
+        <div className="scrub-bar" />
+        <div className="track" />
+      </div>
+    </>
+  );
+}
+
 /** One instrument, one cursor: tree, graph, inspector and scrubber all show the same moment. */
 function Instrument({ run }: { readonly run: RunSummary }) {
   const router = useRouter();
+  const confines = useConfines();
   const [, setParams] = useQueryStates(tabParams, { history: 'replace' });
+  const [, setFind] = useQueryStates({ find: runParams.find }, { history: 'replace' });
   const { asked, ask } = useAskedSeq();
-  const live = useRunLive(run.id, run.headSeq, asked);
+  const live = useRunLive(run, asked);
   const { headSeq } = live;
   const { at, following, move } = useCursor(asked, ask, headSeq);
   const settled = usePaced(at, PACE_MS);
   const [refused, setRefused] = useState<ApiProblem | undefined>(undefined);
 
-  const steps = useQuery(stepsQuery(run));
+  const { query: steps, fill, fillAll, loadsAll } = useSteps(run, settled, headSeq);
   const checkpoints = useQuery(checkpointsQuery(run));
   const whole = useQuery(graphQuery(run.id, run.headSeq));
   const graph = useQuery(graphQuery(run.id, settled));
   const buckets = useQuery({ ...bucketsQuery(run.id, BUCKETS), enabled: headSeq > WHOLE_RUN });
   const stops = useQuery(stopsQuery(run.id));
+  const failures = useQuery(failuresQuery(run.id, run.counts.failedAttempts));
+  const ahead = useAhead(run, whole.data);
+  const panes = usePanes();
   const stepRows = steps.data?.items ?? NONE;
+  const spans = steps.data?.spans ?? NONE;
   const checkpointRows = checkpoints.data?.items ?? NONE;
   const visits = whole.data?.visits ?? NONE;
 
@@ -88,7 +143,9 @@ function Instrument({ run }: { readonly run: RunSummary }) {
     () => (headSeq <= WHOLE_RUN ? eventBars(live.events) : bucketBars(buckets.data?.items ?? NONE)),
     [headSeq, live.events, buckets.data],
   );
-  const step = useMemo(() => stepAt(stepRows, at), [stepRows, at]);
+  // In a stretch that is not held, the newest step before the cursor is not the one that it stands in.
+  const isKnown = spans.length < 2 || inSpans(spans, at);
+  const step = useMemo(() => (isKnown ? stepAt(stepRows, at) : undefined), [stepRows, at, isKnown]);
   const missing = [
     { what: 'The checkpoints', read: checkpoints },
     { what: 'Where the run stopped before', read: stops },
@@ -115,31 +172,75 @@ function Instrument({ run }: { readonly run: RunSummary }) {
   const go = (action: 'resume' | 'fork' | 'replay', from?: string) => {
     if (run.actions[action].possible) router.push(planHref(run.id, action, from));
   };
-  const here = { seq: at, step, steps: steps.data?.items, checkpoints: checkpoints.data?.items };
+  const client = useQueryClient();
+  /** Each attempt has its place in the journal; a step of one attempt has nowhere to go. */
+  const toAttempt = async (by: 1 | -1) => {
+    if (step === undefined || (step.attempt < 2 && step.executions < 2)) return;
+    const detail = await client.fetchQuery(stepQuery(run.id, step.stepKey)).catch(() => undefined);
+    const to = neighbour(detail?.attempts.map(({ seq }) => seq) ?? [], newest.current.at, by);
+    if (to !== newest.current.at) newest.current.move(to, 'slide');
+  };
+  const here = {
+    seq: at,
+    step,
+    steps: isKnown ? steps.data?.items : undefined,
+    checkpoints: checkpoints.data?.items,
+  };
   const forkPoint = cursorPoint('fork', here);
   const rewindPoint = cursorPoint('rewind', here);
+  const find = () => {
+    const open = document.getElementById(FIND_FIELD);
+    if (open) open.focus();
+    else void setFind({ find: '' });
+  };
   useHotkeys([
     { key: 'ArrowLeft', what: 'one event back', run: () => move(at - 1, 'slide') },
     { key: 'ArrowRight', what: 'one event forward', run: () => move(at + 1, 'slide') },
     {
       key: 'Shift+ArrowLeft',
       what: 'one step back',
-      run: () => move(neighbour(places.steps, at, -1), 'slide'),
+      run: () => move(within(spans, at, neighbour(places.steps, at, -1)), 'slide'),
     },
     {
       key: 'Shift+ArrowRight',
       what: 'one step forward',
-      run: () => move(neighbour(places.steps, at, 1), 'slide'),
+      run: () => move(within(spans, at, neighbour(places.steps, at, 1)), 'slide'),
     },
     { key: 'Home', what: 'first event', run: () => move(1, 'jump') },
     { key: 'End', what: 'newest event', run: () => move(null, 'jump') },
     { key: 'c', what: 'next checkpoint', run: () => jump(places.checkpoints) },
     { key: 'e', what: 'next effect', run: () => jump(places.effects) },
     { key: ' ', what: 'play', run: play },
-    { key: 'r', what: 'plan a resume', run: () => go('resume', run.next?.from ?? undefined) },
-    { key: 'b', what: 'fork from the cursor', run: () => 'from' in forkPoint && go('fork', forkPoint.from) },
-    { key: 'p', what: 'replay', run: () => go('replay', 'start') },
-    { key: 'Escape', what: 'up one level', run: () => router.push('/runs') },
+    {
+      key: 'r',
+      what: 'plan a resume',
+      reason: impossibleNow(run, 'resume'),
+      run: () => go('resume', run.next?.from ?? undefined),
+    },
+    {
+      key: 'd',
+      what: 'decide what is in doubt',
+      run: () => {
+        if (run.effectsInDoubt > 0) go('resume');
+      },
+    },
+    { key: '[', what: 'the attempt before', run: () => void toAttempt(-1) },
+    { key: ']', what: 'the next attempt', run: () => void toAttempt(1) },
+    {
+      key: 'b',
+      what: 'fork from the cursor',
+      reason: impossibleNow(run, 'fork') ?? ('reason' in forkPoint ? forkPoint.reason : undefined),
+      run: () => 'from' in forkPoint && go('fork', forkPoint.from),
+    },
+    {
+      key: 'p',
+      what: 'replay',
+      reason: impossibleNow(run, 'replay'),
+      run: () => go('replay', 'start'),
+    },
+    { key: '/', what: 'find in this run', run: find },
+    { key: 'f', what: 'find in this run', run: find },
+    { key: 'Escape', what: 'up one level', run: () => confines ?? router.push('/runs') },
     ...inspectorTabs.map(({ key, name, id }) => ({
       key,
       what: name,
@@ -164,7 +265,7 @@ function Instrument({ run }: { readonly run: RunSummary }) {
         .map((question) => (
           <QuestionPanel key={question.questionId} run={run} question={question} onRefused={setRefused} />
         ))}
-      <div className="instrument">
+      <div className="instrument" ref={panes.box}>
         <PaneBoundary name="Timeline">
           <TreePane
             run={run}
@@ -173,6 +274,11 @@ function Instrument({ run }: { readonly run: RunSummary }) {
             visits={visits}
             checkpoints={checkpointRows}
             stops={stops.data ?? NONE}
+            failures={failures.data ?? NONE}
+            ahead={ahead}
+            spans={spans}
+            onFill={fill}
+            onFillAll={loadsAll ? undefined : fillAll}
             problem={
               steps.isError
                 ? { detail: problemOf(steps.error).detail, again: () => void steps.refetch() }
@@ -182,7 +288,14 @@ function Instrument({ run }: { readonly run: RunSummary }) {
             onMove={move}
           />
         </PaneBoundary>
-        <div className="splitter" aria-hidden="true" />
+        <Splitter
+          pane="run.tree"
+          label="Resize timeline"
+          orientation="vertical"
+          grows={1}
+          range={panes.treeRange}
+          onSize={panes.sizeTree}
+        />
         <PaneBoundary name="Machine">
           <GraphPane
             atCursor={graph.data}
@@ -194,11 +307,19 @@ function Instrument({ run }: { readonly run: RunSummary }) {
             onEnter={enter}
           />
         </PaneBoundary>
-        <div className="splitter" aria-hidden="true" />
+        <Splitter
+          pane="run.inspector"
+          label="Resize inspector"
+          orientation="vertical"
+          grows={-1}
+          range={panes.inspectorRange}
+          onSize={panes.sizeInspector}
+        />
         <PaneBoundary name="Inspector">
           <Inspector
             run={run}
             step={step}
+            stepLoads={!isKnown || steps.isPending}
             event={live.eventAt(at)}
             seq={at}
             settled={settled}
@@ -220,6 +341,8 @@ function Instrument({ run }: { readonly run: RunSummary }) {
         seq={at}
         following={following}
         event={live.eventAt(at)}
+        eventAt={live.eventAt}
+        partial={spans.length > 1}
         bars={bars}
         steps={stepRows}
         checkpoints={checkpointRows}

@@ -150,6 +150,11 @@ describe('when a run started', () => {
     const copy = run({ ...times, endedAt: at(12), home: 'mirror', lineage: lineage(parent) });
     expect(timesOf(copy)).toEqual({ at: at(10), ms: 2_000 });
   });
+  it('is not known of a copy that does not say how it ended', () => {
+    expect(timesOf(run({ ...times, endedAt: null, home: 'mirror', lineage: lineage(null) }))).toEqual({
+      at: at(10),
+    });
+  });
   it('is not known before it began', () => {
     expect(timesOf(run({ ...times, startedAt: null, lineage: lineage(null) }))).toBeUndefined();
   });

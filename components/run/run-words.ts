@@ -83,11 +83,15 @@ export function phaseOf({ phase, effectsInDoubt: doubts, conflicts, questions }:
   return doubts === 0 ? phaseWord[phase] : doubts === 1 ? 'a doubt to settle' : `${doubts} doubts to settle`;
 }
 
-/** When the run itself began, an ISO instant, and how long it has taken. What a fork copied began with its parent. */
+/**
+ * When the run itself began, an ISO instant, and how long it has taken. What a fork copied began with its parent. A copy
+ * that does not say how it ended has taken nobody knows how long.
+ */
 export function timesOf(
   run: Pick<RunSummary, 'home' | 'lineage' | 'createdAt' | 'startedAt' | 'updatedAt' | 'endedAt'>,
-): { readonly at: string; readonly ms: number } | undefined {
+): { readonly at: string; readonly ms?: number } | undefined {
   if (run.startedAt === null) return undefined;
+  if (run.home !== 'here' && run.endedAt === null) return { at: run.startedAt };
   // A copy was made here when it was uploaded.
   const at = run.lineage.parent !== null && run.home === 'here' ? run.createdAt : run.startedAt;
   return { at, ms: Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(at) };

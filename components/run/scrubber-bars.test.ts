@@ -1,16 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { neighbour, nextStop } from './moves';
-import {
-  bucketBars,
-  keyMove,
-  labelled,
-  lookOf,
-  positionOf,
-  seqAtPosition,
-  spaced,
-  ticks,
-} from './scrubber-bars';
+import { neighbour, nextStop, within } from './moves';
+import { bucketBars, keyMove, labelled, lookOf, merged, spaced, ticks } from './scrubber-bars';
 
 describe('the scrubber', () => {
   it('takes the keys of a slider, stays on its track, and leaves other keys alone', () => {
@@ -31,15 +22,6 @@ describe('the scrubber', () => {
       keyMove('a', 5, 9),
       keyMove('End', 5, 9),
     ]).toEqual([6, 4, undefined, undefined]);
-  });
-
-  it('puts the cursor back on the seq whose middle was pressed', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 100_000 }), fc.nat(), (headSeq, n) => {
-        const seq = (n % headSeq) + 1;
-        expect(seqAtPosition(positionOf(seq, headSeq), headSeq)).toBe(seq);
-      }),
-    );
   });
 
   it('marks the first seq and round numbers, few enough to read', () => {
@@ -65,7 +47,35 @@ describe('the scrubber', () => {
       errors: 1,
       checkpoints: 0,
     };
-    expect(bucketBars([bucket as never])).toEqual([{ fromSeq: 1, toSeq: 9, look: 'bad', height: 0.8 }]);
+    expect(bucketBars([bucket as never])).toEqual([
+      {
+        fromSeq: 1,
+        toSeq: 9,
+        look: 'bad',
+        height: 0.8,
+        fromAt: Date.parse(bucket.fromAt),
+        toAt: Date.parse(bucket.toAt),
+        effects: 0,
+        errors: 1,
+      },
+    ]);
+  });
+
+  it('gives events that are too close one bar together, which hides no failure among them', () => {
+    const bar = (seq: number, look: 'step' | 'bad' | 'state', height: number) => ({
+      fromSeq: seq,
+      toSeq: seq,
+      look,
+      height,
+      fromAt: seq,
+      toAt: seq,
+    });
+    const bars = [bar(1, 'step', 0.2), bar(2, 'bad', 0.1), bar(3, 'state', 0.9), bar(4, 'step', 0.3)];
+    expect(merged(bars, 4)).toBe(bars);
+    expect(merged(bars, 2)).toEqual([
+      { fromSeq: 1, toSeq: 2, look: 'bad', height: 0.2, fromAt: 1, toAt: 2 },
+      { fromSeq: 3, toSeq: 4, look: 'step', height: 0.9, fromAt: 3, toAt: 4 },
+    ]);
   });
 
   it('tells failures, steps, data and states apart', () => {
@@ -77,12 +87,14 @@ describe('the scrubber', () => {
   });
 
   it('leaves out marks that would stand on one another', () => {
-    expect(spaced([{ seq: 1 }, { seq: 2 }, { seq: 50 }], 100, 0.05).map((each) => each.seq)).toEqual([1, 50]);
+    expect(
+      spaced([{ seq: 1 }, { seq: 2 }, { seq: 50 }], (seq) => seq / 100, 0.05).map((each) => each.seq),
+    ).toEqual([1, 50]);
   });
 
   it('numbers only the marks that have room for it after the one before', () => {
     const marks = [{ seq: 1 }, { seq: 3 }, { seq: 5 }, { seq: 50 }];
-    expect([...labelled(marks, 100, 0.03)].map((each) => each.seq)).toEqual([1, 50]);
+    expect([...labelled(marks, (seq) => seq / 100, 0.03)].map((each) => each.seq)).toEqual([1, 50]);
   });
 });
 
@@ -94,5 +106,19 @@ describe('moves', () => {
 
   it('stays where there is no further step in that direction', () => {
     expect([neighbour([5, 9], 9, 1), neighbour([5, 9], 9, -1), neighbour([5, 9], 5, -1)]).toEqual([9, 5, 5]);
+  });
+
+  it('ends at the edge of what is not held, from either side', () => {
+    const spans = [
+      [0, 100],
+      [500, 900],
+    ] as const;
+    expect([
+      within(spans, 90, 95),
+      within(spans, 90, 501),
+      within(spans, 520, 80),
+      within(spans, 520, 510),
+    ]).toEqual([95, 101, 500, 510]);
+    expect(within(spans, 300, 700)).toBe(700);
   });
 });

@@ -5,9 +5,15 @@ export interface Bar {
   readonly fromSeq: number;
   readonly toSeq: number;
   /** `step` ink, `data` quieter, `state` quietest, `bad` a failure. */
-  readonly look: 'step' | 'data' | 'state' | 'bad';
+  readonly look: 'step' | 'data' | 'state' | 'bad' | 'wait';
   /** 0 to 1. */
   readonly height: number;
+  /** Epoch ms of its first and its last event. */
+  readonly fromAt: number;
+  readonly toAt: number;
+  /** How many effects and failures it holds, where it is of many events. */
+  readonly effects?: number;
+  readonly errors?: number;
 }
 
 const looks: readonly (readonly [prefix: string, look: Bar['look']])[] = [
@@ -15,6 +21,8 @@ const looks: readonly (readonly [prefix: string, look: Bar['look']])[] = [
   ['run.failed', 'bad'],
   ['run.interrupted', 'bad'],
   ['divergence.', 'bad'],
+  ['run.waiting', 'wait'],
+  ['run.paused', 'wait'],
   ['step.', 'step'],
   ['effect.', 'step'],
   ['question.', 'step'],
@@ -35,6 +43,8 @@ export function eventBars(events: readonly RunEvent[]): readonly Bar[] {
     toSeq: event.seq,
     look: lookOf(event.kind),
     height: heightOf((events[n + 1]?.at ?? event.at) - event.at),
+    fromAt: event.at,
+    toAt: event.at,
   }));
 }
 
@@ -45,16 +55,34 @@ export function bucketBars(buckets: readonly BucketRow[]): readonly Bar[] {
     toSeq: bucket.toSeq,
     look: bucket.errors > 0 ? 'bad' : 'step',
     height: heightOf(Date.parse(bucket.toAt) - Date.parse(bucket.fromAt)),
+    fromAt: Date.parse(bucket.fromAt),
+    toAt: Date.parse(bucket.toAt),
+    effects: bucket.effects,
+    errors: bucket.errors,
   }));
 }
 
-/** Middle of a seq on a track from 0 to 1. */
-export const positionOf = (seq: number, headSeq: number): number =>
-  headSeq === 0 ? 0 : (seq - 0.5) / headSeq;
+/** A look that is not lost among others: what went wrong, then what waits, then what ran. */
+const weight = { bad: 4, wait: 3, step: 2, data: 1, state: 0 } as const satisfies Record<Bar['look'], number>;
 
-/** The seq under a place on the track, 1 to `headSeq`. */
-export const seqAtPosition = (position: number, headSeq: number): number =>
-  Math.max(1, Math.min(headSeq, Math.floor(position * headSeq) + 1));
+/** At most `most` bars: neighbours as one, as high as the highest of them, with the look that matters most. */
+export function merged(bars: readonly Bar[], most: number): readonly Bar[] {
+  if (bars.length <= most) return bars;
+  const each = Math.ceil(bars.length / most);
+  return Array.from({ length: Math.ceil(bars.length / each) }, (_, n) => {
+    const group = bars.slice(n * each, (n + 1) * each);
+    const [first, last] = [group[0], group.at(-1)];
+    if (first === undefined || last === undefined) throw new Error('a group of bars is never empty');
+    const heaviest = group.reduce((most, bar) => (weight[bar.look] > weight[most.look] ? bar : most));
+    return {
+      ...first,
+      toSeq: last.toSeq,
+      toAt: last.toAt,
+      height: Math.max(...group.map(({ height }) => height)),
+      look: heaviest.look,
+    };
+  });
+}
 
 /** Whole numbers for an axis: at most `most`, on a step of 1, 2 or 5 times a power of ten, with the first. */
 export function ticks(headSeq: number, most: number): readonly number[] {
@@ -68,12 +96,12 @@ export function ticks(headSeq: number, most: number): readonly number[] {
 /** Leaves out marks that would stand closer than `gap` (of the track) to the one before. */
 export function spaced<Item extends { readonly seq: number }>(
   items: readonly Item[],
-  headSeq: number,
+  placeOf: (seq: number) => number,
   gap: number,
 ): readonly Item[] {
   let last = Number.NEGATIVE_INFINITY;
   return items.filter((item) => {
-    const at = positionOf(item.seq, headSeq);
+    const at = placeOf(item.seq);
     if (at - last < gap) return false;
     last = at;
     return true;
@@ -83,13 +111,13 @@ export function spaced<Item extends { readonly seq: number }>(
 /** Those with at least `gap` (of the track) between them and the one before, where a label has its room. */
 export function labelled<Item extends { readonly seq: number }>(
   items: readonly Item[],
-  headSeq: number,
+  placeOf: (seq: number) => number,
   gap: number,
 ): ReadonlySet<Item> {
   return new Set(
     items.filter((item, n) => {
       const last = items[n - 1];
-      return !last || positionOf(item.seq, headSeq) - positionOf(last.seq, headSeq) >= gap;
+      return !last || placeOf(item.seq) - placeOf(last.seq) >= gap;
     }),
   );
 }

@@ -1,13 +1,27 @@
 'use client';
 
-import { memo, useEffect, useRef, useState } from 'react';
+import { useQueryStates } from 'nuqs';
+import {
+  type CSSProperties,
+  memo,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { Button } from '@/components/ui/button';
-import { clock, whole } from '@/components/ui/format';
+import { clock, duration, whole, zoneAt } from '@/components/ui/format';
 import { Glyph, type GlyphName } from '@/components/ui/glyph';
 import type { Tone } from '@/components/ui/mark';
+import { Splitter } from '@/components/ui/splitter';
 import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
+import { runParams } from '@/lib/client/url-state';
 import type { RunEvent } from '@/lib/core/events/run-event';
-import { type Bar, keyMove, labelled, positionOf, seqAtPosition, spaced, ticks } from './scrubber-bars';
+import { SCRUBBER } from './panes';
+import { type Bar, keyMove, labelled, merged, spaced, ticks } from './scrubber-bars';
+import { middle, type Scale, seqScale, timeScale } from './scrubber-scale';
 import type { Move } from './use-cursor';
 
 interface Props {
@@ -16,17 +30,26 @@ interface Props {
   readonly seq: number;
   readonly following: boolean;
   readonly event: RunEvent | undefined;
+  readonly eventAt: (seq: number) => RunEvent | undefined;
   readonly bars: readonly Bar[];
   readonly steps: readonly StepRow[];
   readonly checkpoints: readonly CheckpointRow[];
   readonly visits: readonly GraphAt['visits'][number][];
+  /** Not all steps are held: effects and errors are told by the bars. */
+  readonly partial: boolean;
   readonly onMove: Move;
   readonly playing: boolean;
   readonly onPlay: () => void;
 }
 
 const percent = (part: number) => `${(part * 100).toFixed(3)}%`;
-const HEIGHT = 34;
+/** Of the track besides the events' bars: the axis and the states above, checkpoints, effects and errors below. */
+const ABOVE = 38;
+const BELOW = 40;
+/** Of the scrubber besides the track. */
+const FRAME = 42;
+/** A bar takes at least so much, in px; closer events share one. */
+const BAR = 4;
 
 interface LaneMark {
   readonly seq: number;
@@ -35,26 +58,47 @@ interface LaneMark {
   readonly title: string;
 }
 
-/** Effects and errors on the lowest lane, errors last so that they are drawn on top. */
-function marksOf({ steps, run }: Pick<Props, 'steps' | 'run'>): readonly LaneMark[] {
-  const marks = steps.flatMap((step): LaneMark[] => {
-    if (step.effect === 'external' || step.effect === 'idempotent') {
-      const doubt = step.status === 'in-doubt' || step.status === 'unknown';
-      return [
-        {
-          seq: step.attemptSeq,
-          glyph: step.effect === 'external' ? 'e-external' : 'e-idempotent',
-          tone: doubt ? 'attention' : undefined,
-          title: `${step.name}, ${step.effect}${doubt ? ', in doubt' : ''}`,
-        },
-      ];
-    }
-    if (step.status === 'failed' && step.endedSeq !== null)
-      return [{ seq: step.endedSeq, glyph: 's-failed', tone: 'bad', title: `${step.name} failed` }];
+const some = (count: number, one: string) => `${whole(count)} ${count === 1 ? one : `${one}s`}`;
+
+/** Of a run that is not held whole, where effects and failures lie, as the bars tell. */
+const marksOfBars = (bars: readonly Bar[]): LaneMark[] =>
+  bars.flatMap(({ fromSeq, toSeq, effects = 0, errors = 0 }): LaneMark[] => {
+    const where = `between seq ${whole(fromSeq)} and ${whole(toSeq)}`;
+    const seq = Math.round((fromSeq + toSeq) / 2);
+    if (errors > 0)
+      return [{ seq, glyph: 's-failed', tone: 'bad', title: `${some(errors, 'failure')} ${where}` }];
+    if (effects > 0)
+      return [{ seq, glyph: 'e-external', tone: undefined, title: `${some(effects, 'effect')} ${where}` }];
     return [];
   });
+
+/** Effects and errors on the lowest lane, errors last so that they are drawn on top. */
+function marksOf({
+  steps,
+  run,
+  bars,
+  partial,
+}: Pick<Props, 'steps' | 'run' | 'bars' | 'partial'>): readonly LaneMark[] {
+  const marks = partial
+    ? marksOfBars(bars)
+    : steps.flatMap((step): LaneMark[] => {
+        if (step.effect === 'external' || step.effect === 'idempotent') {
+          const doubt = step.status === 'in-doubt' || step.status === 'unknown';
+          return [
+            {
+              seq: step.attemptSeq,
+              glyph: step.effect === 'external' ? 'e-external' : 'e-idempotent',
+              tone: doubt ? 'attention' : undefined,
+              title: `${step.name}, ${step.effect}${doubt ? ', in doubt' : ''}`,
+            },
+          ];
+        }
+        if (step.status === 'failed' && step.endedSeq !== null)
+          return [{ seq: step.endedSeq, glyph: 's-failed', tone: 'bad', title: `${step.name} failed` }];
+        return [];
+      });
   if (run.interruption)
-    marks.push({ seq: run.interruption.seq, glyph: 's-failed', tone: 'bad', title: 'Interrupted' });
+    marks.push({ seq: run.interruption.seq, glyph: 's-interrupted', tone: 'bad', title: 'Interrupted' });
   if (run.failure) marks.push({ seq: run.failure.seq, glyph: 's-failed', tone: 'bad', title: 'Failed' });
   return marks.toSorted((a, b) => a.seq - b.seq);
 }
@@ -64,62 +108,145 @@ const NARROW = 0.0008;
 /** A checkpoint's diamond and its number need this part of the track. */
 const NUMBER = 0.03;
 
-type LanesProps = Pick<Props, 'run' | 'headSeq' | 'bars' | 'steps' | 'checkpoints' | 'visits'>;
+type LanesProps = Pick<Props, 'run' | 'bars' | 'steps' | 'checkpoints' | 'visits' | 'partial'> & {
+  readonly scale: Scale;
+  readonly axis: 'seq' | 'time';
+  /** Px. */
+  readonly width: number;
+  readonly height: number;
+};
+
+/** A letter of a band's text takes so many px, and its ends so many together. */
+const LETTER = 6.6;
+const ENDS = 10;
+
+function Axis({ scale, axis, bars }: Pick<LanesProps, 'scale' | 'axis' | 'bars'>) {
+  if (axis === 'seq')
+    return ticks(scale.headSeq, 10).map((tick) => (
+      <g key={tick}>
+        <line
+          className="tick"
+          x1={percent(middle(scale, tick))}
+          x2={percent(middle(scale, tick))}
+          y1={14}
+          y2={18}
+        />
+        <text x={percent(middle(scale, tick))} y={11} textAnchor="middle">
+          {whole(tick)}
+        </text>
+      </g>
+    ));
+  const marks = spaced(
+    bars.map(({ fromSeq, fromAt }) => ({ seq: fromSeq, at: fromAt })),
+    (seq) => middle(scale, seq),
+    0.11,
+  );
+  return marks.map(({ seq, at }) => (
+    <g key={seq}>
+      <line
+        className="tick"
+        x1={percent(middle(scale, seq))}
+        x2={percent(middle(scale, seq))}
+        y1={14}
+        y2={18}
+      />
+      <text x={percent(middle(scale, seq))} y={11} textAnchor={seq === 1 ? 'start' : 'middle'}>
+        {clock(at).slice(0, 8)}
+      </text>
+    </g>
+  ));
+}
 
 /** Everything on the track that the cursor does not move. */
-const Lanes = memo(function Lanes({ run, headSeq, bars, steps, checkpoints, visits }: LanesProps) {
-  const marks = spaced(marksOf({ steps, run }), headSeq, 0.002);
-  const diamonds = spaced(checkpoints, headSeq, 0.006);
-  const numbered = labelled(diamonds, headSeq, NUMBER);
+const Lanes = memo(function Lanes(props: LanesProps) {
+  const { run, scale, axis, width, height, steps, checkpoints, visits, partial } = props;
+  const place = (seq: number) => middle(scale, seq);
+  const marks = spaced(marksOf({ steps, run, bars: props.bars, partial }), place, 0.002);
+  const diamonds = spaced(checkpoints, place, 0.006);
+  const numbered = labelled(diamonds, place, NUMBER);
+  const bars = merged(props.bars, Math.max(1, Math.floor(width / BAR)));
+  const eventsEnd = ABOVE + height;
   return (
     <>
-      {ticks(headSeq, 10).map((tick) => (
-        <text key={tick} x={percent(positionOf(tick, headSeq))} y={11} textAnchor="middle">
-          {tick}
-        </text>
-      ))}
+      <defs>
+        <pattern
+          id="scrub-hatch"
+          width="4"
+          height="4"
+          patternUnits="userSpaceOnUse"
+          patternTransform="rotate(45)"
+        >
+          <rect className="hatch" width="2" height="4" />
+        </pattern>
+      </defs>
+      <Axis scale={scale} axis={axis} bars={props.bars} />
+      <rect className="lane" x={0} y={19} width="100%" height={17} rx={3} />
       {visits.map((visit, n) => {
-        const from = (visit.enteredSeq - 1) / headSeq;
-        const to = (visit.leftSeq ?? headSeq) / headSeq;
+        const from = scale.begin(visit.enteredSeq);
+        const to = visit.leftSeq === null ? 1 : scale.begin(visit.leftSeq + 1);
         if (to - from < NARROW) return null;
+        const name = visit.visit > 1 ? `${visit.state} ${visit.visit}` : visit.state;
         return (
           <g key={`${visit.key} ${visit.enteredSeq}`}>
             <rect
               className={n % 2 === 0 ? 'band' : 'band-alt'}
               x={percent(from)}
-              width={percent(Math.max(0, to - from))}
-              y={19}
-              height={16}
-              rx={2}
+              width={percent(to - from)}
+              y={20}
+              height={15}
             />
-            {to - from > visit.state.length * 0.009 && (
+            {(to - from) * width > name.length * LETTER + ENDS && (
               <text className="band-text" x={percent(from)} dx={5} y={31}>
-                {visit.state}
+                {name}
               </text>
             )}
           </g>
         );
       })}
-      {bars.map((bar) => (
-        <rect
-          key={bar.fromSeq}
-          className="ev"
-          data-f={bar.look === 'data' ? undefined : bar.look}
-          x={percent((bar.fromSeq - 0.9) / headSeq)}
-          width={percent(((bar.toSeq - bar.fromSeq + 1) * 0.8) / headSeq)}
-          y={38 + HEIGHT * (1 - bar.height)}
-          height={HEIGHT * bar.height}
-        />
+      <line className="tick" x1="0" x2="100%" y1={eventsEnd + 0.5} y2={eventsEnd + 0.5} />
+      {bars.map((bar) => {
+        const from = scale.begin(bar.fromSeq);
+        const wide = scale.begin(bar.toSeq + 1) - from;
+        return (
+          <rect
+            key={bar.fromSeq}
+            className="ev"
+            data-f={bar.look === 'data' ? undefined : bar.look}
+            x={percent(from + wide * 0.1)}
+            width={percent(wide * 0.8)}
+            y={ABOVE + height * (1 - bar.height)}
+            height={height * bar.height}
+          />
+        );
+      })}
+      {scale.gaps.map((gap) => (
+        <g key={gap.seq}>
+          <rect
+            className="fold"
+            x={percent(gap.from)}
+            width={percent(gap.to - gap.from)}
+            y={ABOVE}
+            height={height}
+          >
+            <title>{`${duration(gap.ms)} without an event, after seq ${gap.seq}`}</title>
+          </rect>
+          {(gap.to - gap.from) * width > 44 && (
+            <text x={percent((gap.from + gap.to) / 2)} y={ABOVE + 10} textAnchor="middle">
+              {duration(gap.ms)}
+            </text>
+          )}
+        </g>
       ))}
       {diamonds.map((checkpoint) => (
         <svg
           key={checkpoint.id}
-          x={percent(positionOf(checkpoint.seq, headSeq))}
-          y={82}
+          x={percent(place(checkpoint.seq))}
+          y={eventsEnd + 10}
           overflow="visible"
           aria-hidden="true"
           className="diamond"
           data-left={checkpoint.inForce ? undefined : ''}
+          data-best={checkpoint.id === run.checkpoint?.id ? '' : undefined}
         >
           <path d="M0 -5 5 0 0 5 -5 0z" fill="currentColor">
             <title>{`Checkpoint ${checkpoint.n}, ${checkpoint.name}${checkpoint.inForce ? '' : ', left behind by a rewind'}`}</title>
@@ -134,8 +261,8 @@ const Lanes = memo(function Lanes({ run, headSeq, bars, steps, checkpoints, visi
       {marks.map((mark) => (
         <svg
           key={`${mark.seq} ${mark.title}`}
-          x={percent(positionOf(mark.seq, headSeq))}
-          y={96}
+          x={percent(place(mark.seq))}
+          y={eventsEnd + 24}
           overflow="visible"
           aria-hidden="true"
           className="bolt"
@@ -151,14 +278,70 @@ const Lanes = memo(function Lanes({ run, headSeq, bars, steps, checkpoints, visi
   );
 });
 
+const legend = [
+  ['step', 'step'],
+  ['data', 'message, variables'],
+  ['state', 'state, run'],
+  ['bad', 'failure'],
+  ['wait', 'waiting'],
+] as const;
+
+/** Width of the track, for what has room on it. */
+function useWidth(track: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(1_128);
+  useEffect(() => {
+    const box = track.current;
+    if (!box) return;
+    const observer = new ResizeObserver(() => setWidth(Math.round(box.getBoundingClientRect().width)));
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, [track]);
+  return width;
+}
+
+/** When the scale is drawn along time: the bars' ends. */
+const instantsOf = (bars: readonly Bar[]) =>
+  bars.flatMap(({ fromSeq, toSeq, fromAt, toAt }) =>
+    toSeq > fromSeq
+      ? [
+          { seq: fromSeq, at: fromAt },
+          { seq: toSeq, at: toAt },
+        ]
+      : [{ seq: fromSeq, at: fromAt }],
+  );
+
+function Pointed({ event }: { readonly event: RunEvent | undefined }) {
+  return event === undefined ? null : (
+    <>
+      {' '}
+      <code>{event.kind}</code> {clock(event.at)}
+    </>
+  );
+}
+
 export function Scrubber(props: Props) {
-  const { headSeq, seq, onMove, event, run } = props;
+  const { headSeq, seq, onMove, event, eventAt, run, bars } = props;
   const track = useRef<HTMLDivElement>(null);
+  const width = useWidth(track);
+  const [size, setSize] = useState<number | undefined>(undefined);
   const [dragging, setDragging] = useState(false);
-  const place = (clientX: number, how: 'jump' | 'slide') => {
+  const [pointed, setPointed] = useState<number | undefined>(undefined);
+  const [{ axis }, setParams] = useQueryStates({ axis: runParams.axis }, { history: 'replace' });
+  const scale = useMemo(
+    () => (axis === 'time' ? timeScale(instantsOf(bars), headSeq) : seqScale(headSeq)),
+    [axis, bars, headSeq],
+  );
+  const tall = size ?? SCRUBBER.usual;
+  const range = useCallback(() => ({ now: tall, least: SCRUBBER.least, most: SCRUBBER.most }), [tall]);
+  const seqUnder = (clientX: number): number | undefined => {
     const box = track.current?.getBoundingClientRect();
-    if (!box || headSeq === 0) return;
-    onMove(seqAtPosition(Math.max(0, Math.min(0.9999, (clientX - box.left) / box.width)), headSeq), how);
+    return box && headSeq > 0
+      ? scale.seqAt(Math.max(0, Math.min(0.9999, (clientX - box.left) / box.width)))
+      : undefined;
+  };
+  const place = (clientX: number, how: 'jump' | 'slide') => {
+    const to = seqUnder(clientX);
+    if (to !== undefined) onMove(to, how);
   };
   // While dragging, the pointer belongs to the track wherever it goes.
   useEffect(() => {
@@ -171,9 +354,24 @@ export function Scrubber(props: Props) {
       window.removeEventListener('pointercancel', end);
     };
   }, [dragging]);
-  const at = percent(positionOf(seq, headSeq));
+  const at = percent(middle(scale, seq));
+  const flag = Math.max(26, whole(seq).length * 6.5 + 10);
+  const trackHeight = tall - FRAME;
+  const height = trackHeight - ABOVE - BELOW;
   return (
-    <section className="scrub" aria-label="Scrubber">
+    <section
+      className="scrub"
+      aria-label="Scrubber"
+      style={{ '--track': `${trackHeight}px` } as CSSProperties}
+    >
+      <Splitter
+        pane="run.scrubber"
+        label="Resize scrubber"
+        orientation="horizontal"
+        grows={-1}
+        range={range}
+        onSize={setSize}
+      />
       <div className="scrub-bar">
         <Button
           kind="quiet"
@@ -221,7 +419,7 @@ export function Scrubber(props: Props) {
           {event && (
             <>
               <span>
-                {clock(event.at)} <span className="third">UTC</span>
+                {clock(event.at)} <span className="third">{zoneAt(event.at)}</span>
               </span>
               <code className="second">{event.kind}</code>
             </>
@@ -229,6 +427,14 @@ export function Scrubber(props: Props) {
           {props.following && run.status === 'running' && <span className="second">follows the run</span>}
         </div>
         <span className="grow" />
+        <span className="key-legend hide-medium" aria-hidden="true">
+          {legend.map(([look, word]) => (
+            <span key={look}>
+              <i data-f={look} />
+              {word}
+            </span>
+          ))}
+        </span>
         <span className="keys hide-narrow" aria-hidden="true">
           <kbd>←</kbd>
           <kbd>→</kbd> event
@@ -246,13 +452,25 @@ export function Scrubber(props: Props) {
         <span className="keys" aria-hidden="true">
           <kbd>?</kbd> all keys
         </span>
+        <fieldset className="segment" data-size="small" aria-label="Axis">
+          <button type="button" aria-pressed={axis === 'seq'} onClick={() => void setParams({ axis: 'seq' })}>
+            Seq
+          </button>
+          <button
+            type="button"
+            aria-pressed={axis === 'time'}
+            onClick={() => void setParams({ axis: 'time' })}
+          >
+            Time, gaps folded
+          </button>
+        </fieldset>
       </div>
       <div className="scrub-body">
         <div className="lanes" aria-hidden="true">
           <span style={{ top: 20 }}>States</span>
-          <span style={{ top: 48 }}>Events</span>
-          <span style={{ top: 75 }}>Checkpoints</span>
-          <span style={{ top: 94 }}>Effects, errors</span>
+          <span style={{ top: ABOVE + height / 2 - 7 }}>Events</span>
+          <span style={{ top: ABOVE + height + 3 }}>Checkpoints</span>
+          <span style={{ top: ABOVE + height + 20 }}>Effects, errors</span>
         </div>
         <div
           ref={track}
@@ -263,14 +481,18 @@ export function Scrubber(props: Props) {
           aria-valuemin={1}
           aria-valuemax={Math.max(1, headSeq)}
           aria-valuenow={seq}
-          aria-valuetext={`seq ${seq} of ${headSeq}${event ? `, ${event.kind}` : ''}`}
+          aria-valuetext={`seq ${seq} of ${headSeq}${event ? `, ${event.kind}, ${clock(event.at)} ${zoneAt(event.at)}` : ''}`}
           onPointerDown={(down) => {
             if (down.button !== 0) return;
             down.currentTarget.setPointerCapture(down.pointerId);
             setDragging(true);
             place(down.clientX, 'jump');
           }}
-          onPointerMove={(move) => dragging && place(move.clientX, 'slide')}
+          onPointerMove={(move) => {
+            setPointed(seqUnder(move.clientX));
+            if (dragging) place(move.clientX, 'slide');
+          }}
+          onPointerLeave={() => setPointed(undefined)}
           onKeyDown={(down) => {
             const to = keyMove(down.key, seq, headSeq);
             if (to === undefined || down.shiftKey || down.metaKey || down.ctrlKey || down.altKey) return;
@@ -278,23 +500,38 @@ export function Scrubber(props: Props) {
             onMove(to, 'slide');
           }}
         >
-          <svg className="rail" aria-hidden="true">
+          <svg className="track-lanes" aria-hidden="true">
             <Lanes
               run={run}
-              headSeq={headSeq}
-              bars={props.bars}
+              scale={scale}
+              axis={axis}
+              width={width}
+              height={height}
+              partial={props.partial}
+              bars={bars}
               steps={props.steps}
               checkpoints={props.checkpoints}
               visits={props.visits}
             />
-            <line className="cursor-line" x1={at} x2={at} y1={16} y2={112} />
+            <line className="cursor-line" x1={at} x2={at} y1={16} y2={trackHeight} />
             <svg x={at} y={0} overflow="visible" aria-hidden="true">
-              <rect className="cursor-flag" x={-15} y={0} width={30} height={16} rx={3} />
+              <rect className="cursor-flag" x={-flag / 2} y={0} width={flag} height={16} rx={3} />
               <text className="cursor-text" y={12}>
-                {seq}
+                {whole(seq)}
               </text>
             </svg>
           </svg>
+          {pointed !== undefined && !dragging && pointed !== seq && (
+            <span
+              className="pointed"
+              aria-hidden="true"
+              data-side={middle(scale, pointed) > 0.8 ? 'left' : 'right'}
+              style={{ left: percent(middle(scale, pointed)) }}
+            >
+              seq {whole(pointed)}
+              <Pointed event={eventAt(pointed)} />
+            </span>
+          )}
         </div>
       </div>
     </section>

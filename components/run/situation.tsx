@@ -6,6 +6,7 @@ import { OrderNote } from '@/components/resume/order-note';
 import { Button, ButtonLink } from '@/components/ui/button';
 import { moment, plural, seen } from '@/components/ui/format';
 import { Glyph, type GlyphName } from '@/components/ui/glyph';
+import { useHotkeys } from '@/components/ui/hotkeys';
 import type { Tone } from '@/components/ui/mark';
 import { ProblemNote } from '@/components/ui/problem-note';
 import { useNow } from '@/components/ui/time';
@@ -85,6 +86,18 @@ function DoubtStrip({
   const now = useNow();
   const { order, query, words, reason, ask } = useAsking(run, effect);
   const { answer, ended } = query.data ?? {};
+  useHotkeys(
+    [
+      {
+        key: 'v',
+        what: 'ask the provider',
+        run: () => {
+          if (reason === undefined) ask();
+        },
+      },
+    ],
+    first,
+  );
   const counts = effect.askAgainAt === null ? undefined : Date.parse(effect.askAgainAt);
   return (
     <>
@@ -94,11 +107,17 @@ function DoubtStrip({
         label={first ? 'Effects in doubt' : `${effect.name} in doubt`}
         actions={
           <>
-            <Button size="small" glyph="probe" reason={reason} onPress={ask}>
+            <Button
+              size="small"
+              glyph="probe"
+              reason={reason}
+              {...(first ? { hotkey: 'V' } : {})}
+              onPress={ask}
+            >
               {answer || ended ? 'Ask again' : 'Ask the provider'}
             </Button>
             {first && (
-              <ButtonLink size="small" href={planHref(run.id, 'resume')}>
+              <ButtonLink size="small" hotkey="D" href={planHref(run.id, 'resume')}>
                 Decide…
               </ButtonLink>
             )}

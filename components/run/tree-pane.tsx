@@ -6,22 +6,37 @@ import {
   type KeyboardEvent,
   memo,
   useCallback,
+  useDeferredValue,
   useEffect,
   useEffectEvent,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
 } from 'react';
 import { Button } from '@/components/ui/button';
-import { duration, plural } from '@/components/ui/format';
+import { clock, duration, moment, plural, seen, whole } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
+import type { Span } from '@/lib/client/step-windows';
 import { runParams, type TreeFilter } from '@/lib/client/url-state';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { shortNumbers } from './checkpoint-words';
 import { EffectTag } from './effect-tag';
-import { barWidth, breaksOf, type TreePlace, type TreeRow, treePlaces, treeRows } from './tree-rows';
+import { FindField } from './find-field';
+import {
+  type AheadState,
+  barWidths,
+  breaksOf,
+  type FailedAttempt,
+  isPlace,
+  type StepTreeRow,
+  type TreePlace,
+  type TreeRow,
+  treePlaces,
+  treeRows,
+} from './tree-rows';
 import type { Move } from './use-cursor';
 import { kindGlyph, runStatusView, stepStatusView } from './views';
 
@@ -33,6 +48,14 @@ interface Props {
   readonly checkpoints: readonly CheckpointRow[];
   /** Where the run stopped, as the journal tells. */
   readonly stops: readonly RunEvent[];
+  readonly failures: readonly FailedAttempt[];
+  /** What is held of the steps. */
+  readonly spans: readonly Span[];
+  readonly onFill: (seq: number) => void;
+  /** Reads every step; undefined while that is under way. */
+  readonly onFillAll: (() => void) | undefined;
+  /** What the machine declares and the run has not entered. */
+  readonly ahead: readonly AheadState[];
   /** The steps could not be read. */
   readonly problem: { readonly detail: string; readonly again: () => void } | undefined;
   readonly seq: number;
@@ -51,34 +74,85 @@ const filters: readonly { readonly value: TreeFilter; readonly word: string }[] 
 function cursorRow(rows: readonly TreeRow[], seq: number): number {
   let found = -1;
   for (const [n, row] of rows.entries())
-    if (row.fromSeq <= seq && (found === -1 || row.fromSeq >= (rows[found]?.fromSeq ?? 0))) found = n;
+    if (isPlace(row) && row.fromSeq <= seq && (found === -1 || row.fromSeq >= (rows[found]?.fromSeq ?? 0)))
+      found = n;
   return found;
 }
 
-function Pin({ checkpoints }: { readonly checkpoints: readonly CheckpointRow[] }) {
-  const numbers = checkpoints.map(({ n }) => n);
+/** The gutter's diamond: a press takes the cursor to the newest of its checkpoints. */
+function Pin({
+  checkpoints,
+  onMove,
+}: {
+  readonly checkpoints: readonly CheckpointRow[];
+  readonly onMove: Move;
+}) {
+  const newest = checkpoints.at(-1);
+  if (newest === undefined) return <span className="pin" />;
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      className="pin"
+      title={checkpoints.map(({ n, name }) => `Checkpoint ${n}, ${name}`).join('\n')}
+      aria-label={`Go to checkpoint ${newest.n}, ${newest.name}`}
+      onClick={(event) => {
+        event.stopPropagation();
+        onMove(newest.seq, 'jump');
+      }}
+    >
+      <Glyph name="checkpoint" />
+      {shortNumbers(
+        checkpoints.map(({ n }) => n),
+        1,
+      )}
+    </button>
+  );
+}
+
+/** One part for each attempt, log scale; a failed one is hatched. */
+function Bars({ row }: { readonly row: StepTreeRow }) {
+  const segments =
+    row.segments.length > 0
+      ? row.segments
+      : row.durationMs === undefined
+        ? []
+        : [{ ms: row.durationMs, failed: row.step.status === 'failed' }];
+  const widths = barWidths(segments.map(({ ms }) => ms));
   return (
     <span
-      className="pin"
-      title={checkpoints.map(({ n, name }) => `Checkpoint ${n}, ${name}`).join('\n') || undefined}
+      className="bars"
+      title={
+        segments.length > 1
+          ? segments
+              .map(
+                ({ ms, failed }, n) =>
+                  `Attempt ${n + 1}${failed ? ' failed after' : ' took'} ${duration(ms)}`,
+              )
+              .join('\n')
+          : undefined
+      }
     >
-      {numbers.length > 0 && (
-        <>
-          <Glyph name="checkpoint" />
-          {shortNumbers(numbers, 1)}
-        </>
-      )}
+      {segments.map(({ failed }, n) => (
+        <span
+          // biome-ignore lint/suspicious/noArrayIndexKey: attempts only grow
+          key={n}
+          className="bar"
+          data-tone={failed ? 'bad' : undefined}
+          style={{ width: widths[n] }}
+        />
+      ))}
     </span>
   );
 }
 
-function StepContent({ row }: { readonly row: Extract<TreeRow, { kind: 'step' }> }) {
+function StepContent({ row, onMove }: { readonly row: StepTreeRow; readonly onMove: Move }) {
   const { step } = row;
   const status = stepStatusView[step.status];
   const quiet = step.status === 'completed';
   return (
     <>
-      <Pin checkpoints={row.checkpoints} />
+      <Pin checkpoints={row.checkpoints} onMove={onMove} />
       <span
         className="name"
         title={`${step.stepKey}: ${step.kind}${step.effect === null ? '' : `, ${step.effect}`}`}
@@ -107,11 +181,7 @@ function StepContent({ row }: { readonly row: Extract<TreeRow, { kind: 'step' }>
       </span>
       {quiet ? (
         <>
-          <span className="bars">
-            {row.durationMs !== undefined && (
-              <span className="bar" style={{ width: barWidth(row.durationMs) }} />
-            )}
-          </span>
+          <Bars row={row} />
           <span className="dur">{row.durationMs === undefined ? '' : duration(row.durationMs)}</span>
         </>
       ) : (
@@ -126,12 +196,98 @@ function StepContent({ row }: { readonly row: Extract<TreeRow, { kind: 'step' }>
   );
 }
 
-function RowContent({ row, onFold }: { readonly row: TreeRow; readonly onFold: (id: string) => void }) {
+const handOf = (from: number, to: number) =>
+  to - from > 86_400_000 ? `${moment(from)} → ${moment(to)}` : `${clock(from)} → ${clock(to)} UTC`;
+
+function RowContent({
+  row,
+  onFold,
+  onFill,
+  onMove,
+}: {
+  readonly onFill: (seq: number) => void;
+  readonly row: TreeRow;
+  readonly onFold: (id: string) => void;
+  readonly onMove: Move;
+}) {
   switch (row.kind) {
+    case 'idle':
+      return (
+        <div className="tree-idle">
+          <button
+            type="button"
+            aria-expanded={row.open}
+            title={row.open ? 'Fold' : `${moment(row.fromAt)} → ${moment(row.toAt)}`}
+            onClick={(event) => {
+              event.stopPropagation();
+              onFold(row.id);
+            }}
+          >
+            <Glyph name="fold" />
+            {row.open
+              ? handOf(row.fromAt, row.toAt)
+              : `${duration(row.ms)} idle${row.why ? `, ${row.why}` : ''}`}
+          </button>
+        </div>
+      );
+    case 'hole':
+      return (
+        <div className="tree-idle">
+          <button
+            type="button"
+            onClick={(event) => {
+              event.stopPropagation();
+              onFill(row.fromSeq + FORWARD);
+            }}
+          >
+            <Glyph name="chevron-down" />
+            seq {whole(row.fromSeq)} to {whole(row.toSeq)} not loaded: load on
+          </button>
+        </div>
+      );
+    case 'ahead-head':
+      return (
+        <div className="tree-head">
+          <button
+            type="button"
+            aria-expanded={row.open}
+            onClick={(event) => {
+              event.stopPropagation();
+              onFold(row.id);
+            }}
+          >
+            <Glyph name={row.open ? 'chevron-down' : 'chevron-right'} />
+            Not reached, from the machine{row.open ? '' : `: ${plural(row.states, 'state')}`}
+          </button>
+        </div>
+      );
+    case 'ahead':
+      return (
+        <div className={`tree-row ${row.tool ? 'tree-step' : 'tree-visit'}`}>
+          <span className="pin" />
+          <span className="name">
+            <Glyph name={row.tool ? 'k-tool' : 's-unreached'} />
+            <code>{row.name}</code>
+          </span>
+          <span className="aside third">
+            {row.tool ? (
+              row.tool.effect === 'external' ? (
+                <EffectTag effect="external" />
+              ) : row.tool.effect === 'idempotent' ? (
+                <Glyph name="e-idempotent" />
+              ) : null
+            ) : (
+              row.tools > 0 && `may call ${plural(row.tools, 'tool')}`
+            )}
+          </span>
+          <span className="bars" />
+          <span className="dur">–</span>
+        </div>
+      );
     case 'visit':
       return (
         <div className="tree-row tree-visit">
-          <Pin checkpoints={row.checkpoints} />
+          <Pin checkpoints={row.checkpoints} onMove={onMove} />
           <span className="name">
             <button
               type="button"
@@ -139,14 +295,23 @@ function RowContent({ row, onFold }: { readonly row: TreeRow; readonly onFold: (
               aria-label={`${row.open ? 'Fold' : 'Unfold'} ${row.state}, visit ${row.visit}`}
               onClick={(event) => {
                 event.stopPropagation();
-                onFold(row.id);
+                if (row.held === 'none') onFill(row.fromSeq + FORWARD);
+                else onFold(row.id);
               }}
             >
               <Glyph name={row.open ? 'chevron-down' : 'chevron-right'} />
             </button>
             <code>{row.state}</code> <span className="visit">visit {row.visit}</span>
           </span>
-          <span className="aside third">{row.inForce ? plural(row.steps, 'step') : 'left behind'}</span>
+          <span className="aside third">
+            {!row.inForce
+              ? 'left behind'
+              : row.held === 'all'
+                ? plural(row.steps, 'step')
+                : row.held === 'some'
+                  ? `${whole(row.steps)} loaded`
+                  : 'not loaded'}
+          </span>
           <span className="bars" />
           <span className="dur">{row.durationMs === undefined ? '' : duration(row.durationMs)}</span>
         </div>
@@ -175,10 +340,39 @@ function RowContent({ row, onFold }: { readonly row: TreeRow; readonly onFold: (
     case 'step':
       return (
         <div className="tree-row tree-step">
-          <StepContent row={row} />
+          <StepContent row={row} onMove={onMove} />
         </div>
       );
   }
+}
+
+/** A window is read around a seq: this far behind a gap's beginning, it begins with the gap. */
+const FORWARD = 1;
+/** Room above the first row. */
+const PADDING = 4;
+
+/** Index of the newest visit's row at or before `index`; -1 where there is none. */
+function lastVisit(rows: readonly TreeRow[], index: number): number {
+  for (let n = index; n >= 0; n -= 1) {
+    const kind = rows[n]?.kind;
+    if (kind === 'visit') return n;
+    // What is not reached is of no visit.
+    if (kind === 'ahead-head') return -1;
+  }
+  return -1;
+}
+
+function nearest(
+  rows: readonly TreeRow[],
+  from: number,
+  by: 1 | -1,
+  is: (row: TreeRow) => boolean,
+): TreeRow | undefined {
+  for (let n = from + by; n >= 0 && n < rows.length; n += by) {
+    const row = rows[n];
+    if (row && is(row)) return row;
+  }
+  return undefined;
 }
 
 const isLeftBehind = (row: TreeRow) =>
@@ -190,6 +384,14 @@ const nameOf = (row: TreeRow): string => {
       return `${row.state}, visit ${row.visit}`;
     case 'branch':
       return `Branch ${row.label}`;
+    case 'hole':
+      return `Steps of seq ${row.fromSeq} to ${row.toSeq}, not loaded`;
+    case 'idle':
+      return `${duration(row.ms)} idle${row.why ? `, ${row.why}` : ''}`;
+    case 'ahead-head':
+      return `Not reached, from the machine: ${plural(row.states, 'state')}`;
+    case 'ahead':
+      return row.tool ? `Tool ${row.name}, not reached` : `State ${row.name}, not reached`;
     case 'break':
       return `${row.word}: ${row.sentence}`;
     case 'step':
@@ -212,14 +414,15 @@ interface ItemProps {
   readonly isCursor: boolean;
   readonly isFocusable: boolean;
   readonly isLater: boolean;
-  /** Place from the top in px, where the list is virtualised. */
-  readonly top: number | undefined;
+  /** Place from the top in px, where the list is virtualised; `sticky` for the visit that the rows in sight are of. */
+  readonly top: number | 'sticky' | undefined;
   readonly onMove: Move;
   readonly onFold: (id: string) => void;
+  readonly onFill: (seq: number) => void;
 }
 
 const TreeItem = memo(function TreeItem(props: ItemProps) {
-  const { row, index, place, isCursor, isFocusable, isLater, top, onMove, onFold } = props;
+  const { row, index, place, isCursor, isFocusable, isLater, top, onMove, onFold, onFill } = props;
   return (
     <div
       role="treeitem"
@@ -227,27 +430,50 @@ const TreeItem = memo(function TreeItem(props: ItemProps) {
       aria-level={place?.level}
       aria-posinset={place?.position}
       aria-setsize={place?.of}
-      aria-expanded={row.kind === 'visit' ? row.open : undefined}
+      aria-expanded={
+        row.kind === 'visit' || row.kind === 'ahead-head' || row.kind === 'idle' ? row.open : undefined
+      }
       aria-selected={isCursor}
       aria-label={nameOf(row)}
       tabIndex={isFocusable ? 0 : -1}
       data-cursor={isCursor ? '' : undefined}
       data-later={isLater ? '' : undefined}
       data-left={isLeftBehind(row) ? '' : undefined}
-      style={top === undefined ? undefined : { position: 'absolute', top, left: 0, right: 0 }}
-      onClick={() => onMove(row.fromSeq, 'jump')}
+      data-kind={row.kind}
+      style={typeof top === 'number' ? { position: 'absolute', top, left: 0, right: 0 } : undefined}
+      onClick={() => isPlace(row) && onMove(row.fromSeq, 'jump')}
       onKeyDown={(event) => {
-        if (event.key === 'Enter' && event.target === event.currentTarget) onMove(row.fromSeq, 'jump');
+        if (event.key === 'Enter' && event.target === event.currentTarget && isPlace(row))
+          onMove(row.fromSeq, 'jump');
       }}
     >
-      <RowContent row={row} onFold={onFold} />
+      <RowContent row={row} onFold={onFold} onFill={onFill} onMove={onMove} />
     </div>
   );
 });
 
 export function TreePane(props: Props) {
-  const { run, steps, total, visits, checkpoints, stops, problem, seq, onMove } = props;
-  const [{ show }, setParams] = useQueryStates({ show: runParams.show }, { history: 'replace' });
+  const {
+    run,
+    steps,
+    total,
+    visits,
+    checkpoints,
+    stops,
+    failures,
+    ahead,
+    spans,
+    problem,
+    seq,
+    onMove,
+    onFill,
+    onFillAll,
+  } = props;
+  const [{ show, find }, setParams] = useQueryStates(
+    { show: runParams.show, find: runParams.find },
+    { history: 'replace' },
+  );
+  const wanted = (useDeferredValue(find) ?? '').trim().toLowerCase();
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const scroller = useRef<HTMLDivElement>(null);
   const tree = useRef<HTMLDivElement>(null);
@@ -259,26 +485,59 @@ export function TreePane(props: Props) {
         checkpoints,
         breaks: breaksOf(run, stops),
         filter: show,
+        find: wanted,
         folded,
+        failures,
+        ahead,
+        spans,
       }),
-    [steps, visits, checkpoints, run, stops, show, folded],
+    [steps, visits, checkpoints, run, stops, show, wanted, folded, failures, ahead, spans],
   );
+  const matches = wanted === '' ? undefined : rows.filter((row) => row.kind === 'step').length;
   const places = useMemo(() => treePlaces(rows), [rows]);
   const cursor = useMemo(() => cursorRow(rows, seq), [rows, seq]);
   const virtualised = rows.length > WHOLE;
+  /** The visit that the topmost row in sight is of. */
+  const stuck = useRef(-1);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: (n) => (rows[n]?.kind === 'break' ? 34 : ROW),
+    paddingStart: PADDING,
+    // Below the visit that stays at the top.
+    scrollPaddingStart: ROW,
     overscan: 12,
     enabled: virtualised,
     // The row that takes the focus is always there, wherever the tree was scrolled to.
     rangeExtractor: (range: Range) => {
       const held = Math.max(0, cursor);
-      return [...new Set([held, ...defaultRangeExtractor(range)])].sort((a, b) => a - b);
+      stuck.current = lastVisit(rows, range.startIndex);
+      const kept = stuck.current < 0 ? [held] : [held, stuck.current];
+      return [...new Set([...kept, ...defaultRangeExtractor(range)])].sort((a, b) => a - b);
     },
   });
   const visible = virtualised ? virtual.getVirtualItems() : rows.map((_, index) => ({ index, start: 0 }));
+
+  // Rows that come in above what is in sight push nothing away under the pointer: what was pressed last stays where it
+  // is until the tree is scrolled, else its topmost row.
+  const pressed = useRef<string | undefined>(undefined);
+  const anchor = useRef<{ readonly id: string; readonly below: number } | undefined>(undefined);
+  const keepInPlace = useEffectEvent(() => {
+    const { current: held } = anchor;
+    if (!virtualised || held === undefined) return;
+    const place = virtual.measurementsCache[rows.findIndex(({ id }) => id === held.id)];
+    const to = place && place.start - held.below;
+    if (to !== undefined && to !== virtual.scrollOffset) scroller.current?.scrollTo({ top: to });
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after other rows were drawn
+  useLayoutEffect(() => keepInPlace(), [rows]);
+  const hold = () => {
+    const held = rows.findIndex(({ id }) => id === pressed.current);
+    const at = held < 0 ? (virtual.range?.startIndex ?? 0) : held;
+    const [row, place] = [rows[at], virtual.measurementsCache[at]];
+    anchor.current = row && place && { id: row.id, below: place.start - (virtual.scrollOffset ?? 0) };
+  };
+  useLayoutEffect(hold);
 
   // The tree's scroll position follows the cursor, wherever it was moved from.
   const reveal = useEffectEvent((index: number) => {
@@ -287,7 +546,9 @@ export function TreePane(props: Props) {
     const top = virtual.scrollOffset ?? 0;
     const place = virtual.measurementsCache[index];
     const inSight =
-      place !== undefined && place.start >= top && place.end <= top + (virtual.scrollRect?.height ?? 0);
+      place !== undefined &&
+      place.start >= top + (index === 0 ? 0 : ROW) &&
+      place.end <= top + (virtual.scrollRect?.height ?? 0);
     if (virtualised && !inSight) virtual.scrollToIndex(index, { align: 'auto' });
     if (virtualised && !hasFocus) return;
     const row = tree.current?.querySelector<HTMLElement>(`[data-row="${index}"]`);
@@ -316,16 +577,15 @@ export function TreePane(props: Props) {
   );
   const onKeyDown = (event: KeyboardEvent) => {
     const row = rows[cursor];
-    const up = rows
-      .slice(0, Math.max(0, cursor))
-      .findLast((each) => each.kind !== 'branch' && each.fromSeq < (row?.fromSeq ?? 0));
-    const down = rows
-      .slice(cursor + 1)
-      .find((each) => each.kind !== 'branch' && each.fromSeq > (row?.fromSeq ?? 0));
+    const from = row?.fromSeq ?? 0;
+    const up = nearest(rows, cursor, -1, (each) => isPlace(each) && each.fromSeq < from);
+    const down = nearest(rows, cursor, 1, (each) => isPlace(each) && each.fromSeq > from);
     if (event.shiftKey || event.metaKey || event.ctrlKey) return;
     if (event.key === 'ArrowDown' && down) onMove(down.fromSeq, 'slide');
     else if (event.key === 'ArrowUp' && up) onMove(up.fromSeq, 'slide');
     else if (event.key === 'ArrowLeft' && row?.kind === 'visit' && row.open) fold(row.id);
+    else if (event.key === 'ArrowRight' && row?.kind === 'visit' && row.held === 'none')
+      onFill(row.fromSeq + FORWARD);
     else if (event.key === 'ArrowRight' && row?.kind === 'visit' && !row.open) fold(row.id);
     else return;
     event.preventDefault();
@@ -335,7 +595,13 @@ export function TreePane(props: Props) {
     <section className="pane" aria-label="Timeline">
       <div className="pane-head">
         <h2>Timeline</h2>
-        <span className="third small">{plural(total, 'step')}</span>
+        <span className="third small clip" role="status">
+          {matches !== undefined
+            ? `${whole(matches)} of ${plural(total, 'step')}`
+            : steps !== undefined && steps.length < total
+              ? `${whole(steps.length)} of ${plural(total, 'step')}`
+              : plural(total, 'step')}
+        </span>
         <span className="grow" />
         <fieldset className="segment" data-size="small" aria-label="Show">
           {filters.map(({ value, word }) => (
@@ -352,6 +618,14 @@ export function TreePane(props: Props) {
         <Button
           kind="quiet"
           size="small"
+          glyph="search"
+          label="Find in this run"
+          title="Find in this run (/)"
+          onPress={() => void setParams({ find: find === null ? '' : null })}
+        />
+        <Button
+          kind="quiet"
+          size="small"
           glyph="fold"
           label={folded.size > 0 ? 'Unfold all visits' : 'Fold all visits'}
           onPress={() =>
@@ -363,7 +637,24 @@ export function TreePane(props: Props) {
           }
         />
       </div>
-      <div ref={scroller} className="scroll grow tree-pane">
+      {find !== null && (
+        <FindField
+          text={find}
+          onText={(text) => void setParams({ find: text })}
+          onNext={(by) => {
+            const to = nearest(rows, cursor, by, (row) => row.kind === 'step');
+            if (to) onMove(to.fromSeq, 'jump');
+          }}
+          onClose={() => void setParams({ find: null })}
+        />
+      )}
+      <div
+        ref={scroller}
+        className="scroll grow tree-pane"
+        onWheel={() => {
+          pressed.current = undefined;
+        }}
+      >
         {problem && (
           <ProblemNote
             title={steps === undefined ? 'The steps could not be read' : 'These steps are not up to date'}
@@ -374,19 +665,33 @@ export function TreePane(props: Props) {
             </Button>
           </ProblemNote>
         )}
+        {spans.length > 1 && (show !== 'all' || wanted !== '') && (
+          <p className="section small second" role="status">
+            Among the {whole(steps?.length ?? 0)} loaded steps of {whole(total)}.{' '}
+            <Button
+              size="small"
+              reason={onFillAll === undefined ? 'They are being loaded' : undefined}
+              onPress={() => onFillAll?.()}
+            >
+              {onFillAll === undefined ? 'Loading all …' : `Load all ${whole(total)}`}
+            </Button>
+          </p>
+        )}
         {steps === undefined && !problem && <Skeleton rows={10} />}
         {steps && rows.length === 0 && (
           <EmptyNote
             title={
-              show === 'all'
-                ? 'No steps yet'
-                : show === 'effects'
-                  ? 'No step of this run is an effect'
-                  : 'No step failed'
+              wanted !== ''
+                ? `No step matches “${seen(wanted)}”`
+                : show === 'all'
+                  ? 'No steps yet'
+                  : show === 'effects'
+                    ? 'No step of this run is an effect'
+                    : 'No step failed'
             }
           >
-            {show !== 'all' && (
-              <Button size="small" onPress={() => void setParams({ show: 'all' })}>
+            {(show !== 'all' || wanted !== '') && (
+              <Button size="small" onPress={() => void setParams({ show: 'all', find: null })}>
                 Show all steps
               </Button>
             )}
@@ -397,6 +702,14 @@ export function TreePane(props: Props) {
           role="tree"
           aria-label="Visits and steps"
           className="tree"
+          onPointerDown={({ target }) => {
+            const at =
+              target instanceof Element
+                ? target.closest<HTMLElement>('[data-row]')?.dataset['row']
+                : undefined;
+            pressed.current = at === undefined ? undefined : rows[Number(at)]?.id;
+            hold();
+          }}
           onKeyDown={onKeyDown}
           style={virtualised ? { height: virtual.getTotalSize() + 20 } : undefined}
         >
@@ -412,9 +725,10 @@ export function TreePane(props: Props) {
                 isCursor={index === cursor}
                 isFocusable={index === Math.max(0, cursor)}
                 isLater={row.fromSeq > seq}
-                top={virtualised ? start + 4 : undefined}
+                top={!virtualised ? undefined : index === stuck.current ? 'sticky' : start}
                 onMove={onMove}
                 onFold={fold}
+                onFill={onFill}
               />
             );
           })}

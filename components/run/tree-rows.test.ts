@@ -3,7 +3,16 @@ import type { CheckpointRow, StepRow } from '@/lib/client/api-types';
 import { sha256, stepKey, seq as toSeq } from '@/lib/core/events/ids';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { scopeOf, visitOf } from '@/lib/core/events/step-key';
-import { breaksOf, statusAt, stepAt, type TreeInput, treePlaces, treeRows } from './tree-rows';
+import {
+  barWidths,
+  breaksOf,
+  type FailedAttempt,
+  statusAt,
+  stepAt,
+  type TreeInput,
+  treePlaces,
+  treeRows,
+} from './tree-rows';
 
 const step = (key: string, startedSeq: number, change: Partial<StepRow> = {}): StepRow => {
   const { state, visit } = visitOf(key);
@@ -254,5 +263,133 @@ describe('a step at the cursor', () => {
   it('is the newest one that had begun', () => {
     const steps = [step('plan#1/a#1', 3), step('plan#1/b#1', 6)];
     expect([2, 3, 5, 6, 99].map((at) => stepAt(steps, at)?.name)).toEqual([undefined, 'a', 'a', 'b', 'b']);
+  });
+});
+
+describe('the tree of a run with waits and failures', () => {
+  const at = (time: string) => `2026-11-29T${time}.000Z`;
+  const night: TreeInput = {
+    ...input(),
+    checkpoints: [],
+    breaks: [],
+    visits: [visit('plan', 1, 2), visit('ask', 1, 5)],
+    steps: [
+      step('plan#1/a#1', 3, { startedAt: at('01:00:00'), endedAt: at('01:00:01') }),
+      step('plan#1/b#1', 4, { startedAt: at('01:02:30'), endedAt: at('01:02:31') }),
+      step('ask#1/approve#1', 6, { kind: 'human', startedAt: at('01:02:31'), endedAt: at('09:00:00') }),
+    ],
+  };
+  const kinds = (of: TreeInput) => treeRows(of).map((row) => ('state' in row ? row.state : row.kind));
+
+  it('folds what nobody did to a line, and says what was waited for', () => {
+    expect(kinds(night)).toEqual(['plan', 'step', 'idle', 'step', 'ask', 'idle', 'step']);
+    expect(
+      treeRows(night).flatMap((row) => (row.kind === 'idle' ? [[row.ms, row.why, row.open]] : [])),
+    ).toEqual([
+      [149_000, undefined, false],
+      [28_649_000, 'waiting for a person', false],
+    ]);
+    // A minute is no wait, and where something still ran nobody waited.
+    const busy = night.steps.map((each, n) => (n === 0 ? { ...each, endedAt: at('01:02:00') } : each));
+    expect(kinds({ ...night, steps: busy }).filter((kind) => kind === 'idle')).toHaveLength(1);
+  });
+
+  it('puts a wait between two visits before the later one', () => {
+    const steps = night.steps.map((each) =>
+      each.kind === 'human' ? { ...each, kind: 'tool' as const, startedAt: at('03:00:00') } : each,
+    );
+    expect(kinds({ ...night, steps })).toEqual(['plan', 'step', 'idle', 'step', 'idle', 'ask', 'step']);
+  });
+
+  it('finds steps by what they are called, what kind they are and how they failed, with their visits', () => {
+    const failed = step('plan#1/c#1', 5, {
+      status: 'failed',
+      error: { type: 'Timeout', message: 'no answer' },
+    });
+    const of = (find: string) =>
+      treeRows({ ...night, steps: [...night.steps, failed], find })
+        .filter((row) => row.kind === 'step')
+        .map((row) => row.kind === 'step' && row.step.stepKey);
+    expect(of('approve')).toEqual(['ask#1/approve#1']);
+    expect(of('human')).toEqual(['ask#1/approve#1']);
+    expect(of('no answer')).toEqual(['plan#1/c#1']);
+    expect(kinds({ ...night, find: 'approve' })).toEqual(['ask', 'step']);
+    expect(kinds({ ...night, find: 'nothing' })).toEqual([]);
+  });
+
+  it('divides a step by its attempts, a failed one marked so', () => {
+    const failure = (seq: number, time: string, final: boolean) =>
+      ({
+        kind: 'step.failed',
+        stepKey: 'plan#1/a#1',
+        seq,
+        at: Date.parse(at(time)),
+        final,
+        nextDelayMs: 1_000,
+      }) as unknown as FailedAttempt;
+    const tried = step('plan#1/a#1', 3, {
+      attempt: 2,
+      endedSeq: toSeq(9),
+      startedAt: at('01:00:00'),
+      endedAt: at('01:00:14'),
+    });
+    const segments = (of: StepRow, failures: readonly FailedAttempt[]) =>
+      treeRows({ ...night, steps: [of], failures }).flatMap((row) =>
+        row.kind === 'step' ? row.segments : [],
+      );
+    expect(segments(tried, [failure(5, '01:00:10', false)])).toEqual([
+      { ms: 10_000, failed: true },
+      { ms: 3_000, failed: false },
+    ]);
+    // The step's failures only, of this occurrence only.
+    expect(segments(tried, [failure(20, '01:00:10', false)])).toEqual([{ ms: 14_000, failed: false }]);
+    const lost = { ...tried, status: 'failed' as const };
+    expect(segments(lost, [failure(5, '01:00:10', false), failure(9, '01:00:14', true)])).toEqual([
+      { ms: 10_000, failed: true },
+      { ms: 3_000, failed: true },
+    ]);
+    const widths = barWidths([60_000, 60_000, 60_000, 60_000]);
+    expect(widths.reduce((sum, width) => sum + width, 3)).toBeLessThanOrEqual(38);
+  });
+
+  it('names what the machine declares and the run has not entered, many of them only when asked for', () => {
+    const states = (n: number) =>
+      Array.from({ length: n }, (_, i) => ({ name: `s${i}`, tools: [{ name: 't', effect: null }] }));
+    expect(kinds({ ...night, ahead: states(1) }).slice(-3)).toEqual(['ahead-head', 'ahead', 'ahead']);
+    expect(kinds({ ...night, ahead: states(40) }).at(-1)).toBe('ahead-head');
+    expect(kinds({ ...night, ahead: states(40), folded: new Set(['ahead']) })).toHaveLength(7 + 81);
+    expect(kinds({ ...night, ahead: states(1), filter: 'effects' })).toEqual([]);
+  });
+
+  it('says of a long run which steps are not held, and drops none of its visits', () => {
+    const visits = [
+      { ...visit('plan', 1, 2), leftSeq: toSeq(100) },
+      { ...visit('plan', 2, 101), leftSeq: toSeq(200) },
+      { ...visit('plan', 3, 201), leftSeq: toSeq(300) },
+    ];
+    const steps = [step('plan#1/a#1', 10), step('plan#3/a#1', 290)];
+    const rows = treeRows({
+      ...night,
+      visits,
+      steps,
+      spans: [
+        [0, 50],
+        [280, Number.MAX_SAFE_INTEGER],
+      ],
+    });
+    expect(
+      rows.map((row) => {
+        if (row.kind === 'visit') return [row.visit, row.held, row.open];
+        return row.kind === 'hole' ? [row.fromSeq, row.toSeq] : row.kind;
+      }),
+    ).toEqual([
+      [1, 'some', true],
+      'step',
+      [51, 100],
+      [2, 'none', false],
+      [3, 'some', true],
+      [202, 280],
+      'step',
+    ]);
   });
 });

@@ -1,4 +1,5 @@
 import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
+import { holesOf, type Span } from '@/lib/client/step-windows';
 import type { TreeFilter } from '@/lib/client/url-state';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { scopeOf, visitOf } from '@/lib/core/events/step-key';
@@ -18,6 +19,16 @@ export interface VisitRow {
   readonly durationMs: number | undefined;
   readonly open: boolean;
   readonly inForce: boolean;
+  /** Whether its steps are held: of a long run only some visits' are. */
+  readonly held: 'all' | 'some' | 'none';
+}
+/** Steps of a long run that are not held: those that begin after the first seq, up to the second. */
+export interface HoleRow {
+  readonly kind: 'hole';
+  readonly id: string;
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  readonly level: number;
 }
 export interface BranchRow {
   readonly kind: 'branch';
@@ -37,6 +48,43 @@ export interface StepTreeRow {
   /** Taken while or after this step, before anything else began; oldest first. */
   readonly checkpoints: readonly CheckpointRow[];
   readonly durationMs: number | undefined;
+  /** One for each attempt, where the journal's failures are known; oldest first. */
+  readonly segments: readonly Segment[];
+}
+/** Part of a step's time: an attempt. */
+export interface Segment {
+  readonly ms: number;
+  readonly failed: boolean;
+}
+/** A stretch in which nothing ran, folded to a line. */
+export interface IdleRow {
+  readonly kind: 'idle';
+  readonly id: string;
+  readonly fromSeq: number;
+  readonly ms: number;
+  /** What was waited for, where a step tells. */
+  readonly why: string | undefined;
+  readonly fromAt: number;
+  readonly toAt: number;
+  readonly open: boolean;
+  readonly level: number;
+}
+/** Heads what the machine declares and the run has not entered. */
+export interface AheadHeadRow {
+  readonly kind: 'ahead-head';
+  readonly id: string;
+  readonly fromSeq: number;
+  readonly states: number;
+  readonly open: boolean;
+}
+export interface AheadRow {
+  readonly kind: 'ahead';
+  readonly id: string;
+  readonly fromSeq: number;
+  readonly name: string;
+  /** Undefined for a state; of a tool its effect, null where it is not declared. */
+  readonly tool: { readonly effect: StepRow['effect'] } | undefined;
+  readonly tools: number;
 }
 export interface BreakRow {
   readonly kind: 'break';
@@ -45,7 +93,19 @@ export interface BreakRow {
   readonly word: 'Interrupted' | 'Failed';
   readonly sentence: string;
 }
-export type TreeRow = VisitRow | BranchRow | StepTreeRow | BreakRow;
+export type TreeRow =
+  | VisitRow
+  | BranchRow
+  | StepTreeRow
+  | BreakRow
+  | HoleRow
+  | IdleRow
+  | AheadHeadRow
+  | AheadRow;
+
+/** Rows that the cursor can stand in, and the keys lead to. */
+export const isPlace = (row: TreeRow): boolean =>
+  row.kind === 'visit' || row.kind === 'step' || row.kind === 'break';
 
 interface Group {
   readonly id: string;
@@ -61,9 +121,34 @@ export interface TreeInput {
   readonly checkpoints: readonly CheckpointRow[];
   readonly breaks: readonly BreakRow[];
   readonly filter: TreeFilter;
-  /** Ids of folded visits. */
+  /** What is searched for, lower case; empty for everything. */
+  readonly find?: string;
+  /** Ids of folded visits, and of what is folded unless asked for. */
   readonly folded: ReadonlySet<string>;
+  /** What is held of the steps; everything where it is left out. */
+  readonly spans?: readonly Span[];
+  /** Attempts that failed, of the steps whose bars show them. */
+  readonly failures?: readonly FailedAttempt[];
+  /** What the machine declares and the run has not entered, nearest first. */
+  readonly ahead?: readonly AheadState[];
 }
+export type FailedAttempt = Extract<RunEvent, { kind: 'step.failed' }>;
+export interface AheadState {
+  readonly name: string;
+  readonly tools: readonly { readonly name: string; readonly effect: StepRow['effect'] }[];
+}
+
+/** So long nothing may run before the tree folds it to a line. */
+export const IDLE_MS = 60_000;
+/** More states ahead than these are folded until they are asked for. */
+const AHEAD_OPEN = 12;
+/** After everything that has happened. */
+const AHEAD_SEQ = Number.MAX_SAFE_INTEGER;
+
+const found = (step: StepRow, find: string): boolean =>
+  [step.stepKey, step.kind, step.effect, step.model, step.api, step.error?.type, step.error?.message].some(
+    (text) => text?.toLowerCase().includes(find) === true,
+  );
 
 const shown = (step: StepRow, filter: TreeFilter): boolean => {
   switch (filter) {
@@ -176,16 +261,115 @@ function withBreaks(rows: readonly TreeRow[], breaks: readonly BreakRow[]): read
   return [...(behind.get(-1) ?? []), ...rows.flatMap((row, n) => [row, ...(behind.get(n) ?? [])])];
 }
 
+/** A step's attempts as parts of its time: each failure ends one, and the next begins after the delay that it told. */
+function segmentsOf(step: StepRow, failures: readonly FailedAttempt[]): readonly Segment[] {
+  const to = step.endedAt === null ? undefined : Date.parse(step.endedAt);
+  const segments: Segment[] = [];
+  let from = Date.parse(step.startedAt);
+  for (const each of failures) {
+    segments.push({ ms: Math.max(0, each.at - from), failed: true });
+    from = each.at + (each.final ? 0 : (each.nextDelayMs ?? 0));
+  }
+  const ends = step.status === 'failed' && failures.at(-1)?.final === true;
+  if (to !== undefined && !ends)
+    segments.push({ ms: Math.max(0, to - from), failed: step.status === 'failed' });
+  return segments;
+}
+
+function failuresByStep(failures: readonly FailedAttempt[]): ReadonlyMap<string, readonly FailedAttempt[]> {
+  const by = new Map<string, FailedAttempt[]>();
+  for (const each of failures.toSorted((a, b) => a.seq - b.seq)) {
+    const known = by.get(each.stepKey);
+    if (known) known.push(each);
+    else by.set(each.stepKey, [each]);
+  }
+  return by;
+}
+
+const waitsFor: Partial<Record<StepRow['kind'], string>> = {
+  human: 'waiting for a person',
+  wait: 'waiting for a timer',
+};
+
+/** Finds the stretches in which nothing ran, step by step in the journal's order. */
+function idleFinder() {
+  /** When the last of what had begun before ended; undefined while something still runs. */
+  let quietSince: number | undefined;
+  return (step: StepRow): Pick<IdleRow, 'fromAt' | 'toAt' | 'ms' | 'why'> | undefined => {
+    const began = Date.parse(step.startedAt);
+    const ended = step.endedAt === null ? undefined : Date.parse(step.endedAt);
+    const before = quietSince;
+    const why = waitsFor[step.kind];
+    quietSince = ended === undefined ? Number.POSITIVE_INFINITY : Math.max(quietSince ?? 0, ended);
+    if (why !== undefined && ended !== undefined && ended - began > IDLE_MS)
+      return { fromAt: began, toAt: ended, ms: ended - began, why };
+    return before !== undefined && began - before > IDLE_MS
+      ? { fromAt: before, toAt: began, ms: began - before, why: undefined }
+      : undefined;
+  };
+}
+
+function aheadRows({ ahead = [], folded }: TreeInput): readonly TreeRow[] {
+  if (ahead.length === 0) return [];
+  const id = 'ahead';
+  // Many are folded until they are asked for, few until they are sent away: the mark means the other one.
+  const open = folded.has(id) !== ahead.length <= AHEAD_OPEN;
+  const head: TreeRow = { kind: 'ahead-head', id, fromSeq: AHEAD_SEQ, states: ahead.length, open };
+  if (!open) return [head];
+  return [
+    head,
+    ...ahead.flatMap(({ name, tools }): TreeRow[] => [
+      { kind: 'ahead', id: `ahead ${name}`, fromSeq: AHEAD_SEQ, name, tool: undefined, tools: tools.length },
+      ...tools.map(
+        (tool): TreeRow => ({
+          kind: 'ahead',
+          id: `ahead ${name} ${tool.name}`,
+          fromSeq: AHEAD_SEQ,
+          name: tool.name,
+          tool: { effect: tool.effect },
+          tools: 0,
+        }),
+      ),
+    ]),
+  ];
+}
+
+/** What of the holes lies in a visit, from its entry until it was left. */
+const holesIn = (holes: readonly Span[], entered: number, left: number): Span[] =>
+  holes
+    .map(([after, to]): Span => [Math.max(after, entered), Math.min(to, left)])
+    .filter(([after, to]) => after < to);
+
 const occurrenceOf = (key: string) => key.slice(key.lastIndexOf('#'));
 
 /** Rows in journal order: visits, below them branches and steps, and the places where the run stopped. O(n log n). */
 export function treeRows(input: TreeInput): readonly TreeRow[] {
   const entered = new Map<string, number>(input.visits.map((visit) => [visit.key, visit.enteredSeq]));
+  const left = new Map(input.visits.map((visit) => [visit.key, visit.leftSeq ?? AHEAD_SEQ]));
+  const holes = holesOf(input.spans ?? []);
   const pinned = pins(input);
+  const failed = failuresByStep(input.failures ?? []);
+  const find = input.find ?? '';
+  const whole = input.filter === 'all' && find === '';
+  const idle = idleFinder();
   const rows: TreeRow[] = [];
   for (const group of groupsOf(input)) {
-    const visible = group.steps.filter((step) => shown(step, input.filter));
-    if (input.filter !== 'all' && visible.length === 0) continue;
+    const visible = group.steps.filter(
+      (step) => shown(step, input.filter) && (find === '' || found(step, find)),
+    );
+    if (!whole && visible.length === 0) continue;
+    const gaps = new Map(
+      group.steps.flatMap((step) => {
+        const gap = idle(step);
+        return gap === undefined ? [] : [[step, gap] as const];
+      }),
+    );
+    const idleRow = (step: StepRow, level: number): readonly TreeRow[] => {
+      const gap = whole ? gaps.get(step) : undefined;
+      if (gap === undefined) return [];
+      const id = `idle ${stepId(step)}`;
+      return [{ kind: 'idle', id, fromSeq: step.startedSeq, level, open: input.folded.has(id), ...gap }];
+    };
     const { id } = group;
     const { state, visit } = visitOf(group.key);
     const enteredSeq = entered.get(group.key);
@@ -195,7 +379,13 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
         step.endedAt !== null && (end === undefined || step.endedAt > end) ? step.endedAt : end,
       undefined,
     );
-    const open = !input.folded.has(id);
+    const missing =
+      whole && group.inForce ? holesIn(holes, enteredSeq ?? 0, left.get(group.key) ?? AHEAD_SEQ) : [];
+    const held = missing.length === 0 ? 'all' : group.steps.length === 0 ? 'none' : 'some';
+    const open = !input.folded.has(id) && held !== 'none';
+    // What nobody did before the visit began stands before it; what it waited for, in it.
+    const opening = first && gaps.get(first)?.why === undefined ? idleRow(first, 1) : [];
+    rows.push(...opening);
     rows.push({
       kind: 'visit',
       id,
@@ -208,10 +398,18 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
       durationMs: first && last !== undefined ? msBetween(first.startedAt, last) : undefined,
       open,
       inForce: group.inForce,
+      held,
     });
     if (!open) continue;
     let scope = group.key;
+    const pushHolesBefore = (seq: number) => {
+      while (missing[0] !== undefined && missing[0][0] < seq) {
+        const [after, to] = missing.shift() ?? [0, 0];
+        rows.push({ kind: 'hole', id: `${id} hole ${after}`, fromSeq: after + 1, toSeq: to, level: 2 });
+      }
+    };
     for (const step of visible) {
+      pushHolesBefore(step.startedSeq);
       const own = scopeOf(step.stepKey);
       const depth = own.split('/').length - 1;
       if (own !== scope && own !== group.key) {
@@ -224,6 +422,7 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
         });
       }
       scope = own;
+      if (step !== first || opening.length === 0) rows.push(...idleRow(step, 2 + depth));
       rows.push({
         kind: 'step',
         id: stepId(step),
@@ -233,10 +432,18 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
         depth,
         checkpoints: pinned.get(stepId(step)) ?? [],
         durationMs: msBetween(step.startedAt, step.endedAt),
+        segments: segmentsOf(
+          step,
+          (failed.get(step.stepKey) ?? []).filter(
+            ({ seq }) => seq >= step.startedSeq && seq <= (step.endedSeq ?? AHEAD_SEQ),
+          ),
+        ),
       });
     }
+    pushHolesBefore(AHEAD_SEQ);
   }
-  return withBreaks(rows, input.breaks);
+  const told = withBreaks(rows, find === '' ? input.breaks : []);
+  return whole ? [...told, ...aheadRows(input)] : told;
 }
 
 /** A row's place for those who hear the tree: level, and which of its siblings it is. */
@@ -250,7 +457,13 @@ const levelOf = (row: TreeRow): number => {
   switch (row.kind) {
     case 'visit':
     case 'break':
+    case 'ahead-head':
       return 1;
+    case 'idle':
+    case 'hole':
+      return row.level;
+    case 'ahead':
+      return row.tool === undefined ? 2 : 3;
     case 'branch':
       return 1 + row.depth;
     case 'step':
@@ -293,3 +506,11 @@ export function stepAt(steps: readonly StepRow[], seq: number): StepRow | undefi
 /** Width of a duration's bar in px: log scale, 1 ms to 1 day, at most 38. */
 export const barWidth = (ms: number): number =>
   Math.max(2, Math.min(38, Math.round((Math.log10(Math.max(1, ms)) / 7) * 38)));
+
+/** Widths of a step's segments: together no wider than one bar may be. */
+export function barWidths(segments: readonly number[]): readonly number[] {
+  const widths = segments.map(barWidth);
+  const room = 38 - (segments.length - 1);
+  const sum = widths.reduce((all, width) => all + width, 0);
+  return sum <= room ? widths : widths.map((width) => Math.max(1, Math.floor((width * room) / sum)));
+}

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react';
 import type { RunSummary } from '@/lib/client/api-types';
 import { CHUNK, chunkOf, EventBuffer } from '@/lib/client/event-buffer';
-import { inRounds, type Liveness, listenToRun, paced } from '@/lib/client/live';
+import { inRounds, type Liveness, listenToRun, paced, type ReadUpTo } from '@/lib/client/live';
 import { planKeys } from '@/lib/client/plan-queries';
 import { eventsQuery, runKeys, runQuery } from '@/lib/client/run-queries';
 import type { RunEvent } from '@/lib/core/events/run-event';
@@ -23,10 +23,13 @@ export interface RunLive {
 
 /**
  * The run's live log: what arrives by the stream and what was read around `seq`, in one buffer. Whatever moves also
- * makes the run's projections stale, in rounds. Where the console has another journal than the one that was read,
- * everything of the run is forgotten: the page is without its run until that was read again, and begins anew with it.
+ * makes the run's projections stale, in rounds. Where the console has another journal than the one that was read, the
+ * log is forgotten and everything of the run is read anew, while the page goes on showing what it had.
  */
-export function useRunLive(runId: string, summaryHead: number, seq: number | null): RunLive {
+export function useRunLive(
+  { id: runId, headSeq: summaryHead, edition }: Pick<RunSummary, 'id' | 'headSeq' | 'edition'>,
+  seq: number | null,
+): RunLive {
   const client = useQueryClient();
   const [buffer] = useState(() => new EventBuffer());
   const [liveness, setLiveness] = useState<Liveness>({ kind: 'connecting' });
@@ -36,8 +39,10 @@ export function useRunLive(runId: string, summaryHead: number, seq: number | nul
     buffer.snapshot,
   );
   const headSeq = Math.max(summaryHead, bufferHead);
-  /** The stream begins here; everything up to it is read in chunks. */
-  const [since] = useState(summaryHead);
+  /** The stream begins here. */
+  const [from] = useState<ReadUpTo>({ after: summaryHead, edition });
+  /** Everything up to here is read in chunks. */
+  const [upTo, setUpTo] = useState(from);
 
   useEffect(() => {
     const anew = inRounds(() => client.invalidateQueries({ queryKey: runKeys.live(runId) }), 250);
@@ -46,7 +51,7 @@ export function useRunLive(runId: string, summaryHead: number, seq: number | nul
       buffer.add(arrived);
       arrived = [];
     };
-    const end = listenToRun(runId, since, {
+    const end = listenToRun(runId, from, {
       onItem: (event) => {
         // Each message is a task of its own: a burst is shown in one go.
         if (arrived.length === 0) setTimeout(take, 16);
@@ -54,29 +59,40 @@ export function useRunLive(runId: string, summaryHead: number, seq: number | nul
         anew.ask();
       },
       onMissed: anew.ask,
-      onReset: () => void client.resetQueries({ queryKey: runKeys.run(runId) }),
+      onReset: (to) => {
+        arrived = [];
+        buffer.reset();
+        client.removeQueries({ queryKey: runKeys.events(runId) });
+        void client.invalidateQueries({ queryKey: runKeys.run(runId) });
+        void client.invalidateQueries({ queryKey: planKeys.plans(runId) });
+        setUpTo(to);
+      },
       onLiveness: setLiveness,
     });
     return () => {
       anew.end();
       end();
     };
-  }, [client, runId, since, buffer]);
+  }, [client, runId, from, buffer]);
 
   const load = useCallback(
     ([after, to]: readonly [number, number]) => {
       // The buffer is outside React: what was read joins what the stream brought. An event that could not be read is
       // left out of the read-out, and asked for again when the cursor comes back.
+      const { edition: asked } = buffer;
       client.fetchQuery(eventsQuery(runId, after, to)).then(
-        (read) => buffer.add(read),
+        (read) => {
+          if (buffer.edition === asked) buffer.add(read);
+        },
         () => undefined,
       );
     },
     [client, buffer, runId],
   );
   useEffect(() => {
-    for (let at = since <= WHOLE_RUN ? 1 : since; at <= since; at += CHUNK) load(chunkOf(at, since));
-  }, [load, since]);
+    const { after: last } = upTo;
+    for (let at = last <= WHOLE_RUN ? 1 : last; at <= last; at += CHUNK) load(chunkOf(at, last));
+  }, [load, upTo]);
   // What is behind the stream's beginning, or was let go since: a long run is never held whole.
   const loadNear = useEffectEvent((at: number) => {
     if (at >= 1 && at <= headSeq && buffer.at(at) === undefined) load(chunkOf(at, headSeq));

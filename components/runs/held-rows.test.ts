@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '@/lib/client/api-types';
 import { hold, release, standing } from './held-rows';
 
-const run = (id: string, status: RunSummary['status'] = 'running') =>
-  ({ id, status }) as unknown as RunSummary;
+const run = (id: string, status: RunSummary['status'] = 'running', createdAt = '2026-01-01T00:00:00Z') =>
+  ({ id, status, createdAt }) as unknown as RunSummary;
 const list = (...ids: string[]) => ids.map((id) => run(id));
 
 describe('rows held on screen', () => {
@@ -25,6 +25,19 @@ describe('rows held on screen', () => {
     const held = hold(hold(undefined, 'v', list('a', 'b')), 'v', list('new', 'a', 'b', 'older'));
     expect(held.order).toEqual(['a', 'b', 'older']);
     expect(held.changed).toBe(1);
+  });
+
+  it('tells runs that were started since from others that are new to the list', () => {
+    const held = hold(undefined, 'v', list('a', 'b'));
+    const later = run('new', 'running', '2026-01-01T00:00:01Z');
+    expect(hold(held, 'v', [later, run('found'), ...list('a', 'b')])).toMatchObject({
+      started: 1,
+      changed: 1,
+    });
+    expect(release(hold(held, 'v', [later, ...list('a', 'b')]))).toMatchObject({ started: 0, changed: 0 });
+    // One that is told once is not told again for standing there.
+    const again = hold(hold(held, 'v', [later, ...list('a', 'b')]), 'v', [later, ...list('a', 'b')]);
+    expect(again).toMatchObject({ started: 1, changed: 0, order: ['a', 'b'] });
   });
 
   it('knows which held rows the newest answer does not have, until they are let go', () => {

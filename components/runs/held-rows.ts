@@ -11,7 +11,9 @@ export interface HeldRows {
   readonly rows: ReadonlyMap<string, RunSummary>;
   /** Newest answer, as ids. */
   readonly newest: readonly string[];
-  /** Runs that are new, gone or in another place. */
+  /** Runs that were created after every one that is held. */
+  readonly started: number;
+  /** Other runs that are new here, gone or in another place. */
   readonly changed: number;
   /** Held ones that the newest answer does not have: what their rows say is not known to hold any more. */
   readonly gone: ReadonlySet<string>;
@@ -22,9 +24,16 @@ const fresh = (view: string, items: readonly RunSummary[]): HeldRows => ({
   order: items.map((run) => run.id),
   rows: new Map(items.map((run) => [run.id, run])),
   newest: items.map((run) => run.id),
+  started: 0,
   changed: 0,
   gone: new Set(),
 });
+
+const newestOf = (rows: Iterable<RunSummary>): number => {
+  let newest = Number.NEGATIVE_INFINITY;
+  for (const { createdAt } of rows) newest = Math.max(newest, Date.parse(createdAt));
+  return newest;
+};
 
 /**
  * `undefined` before the first answer. A new view takes its own order, as does one at whose rows nobody looks; rows
@@ -43,9 +52,12 @@ export function hold(
   const lastKnown = newest.findLastIndex((id) => known.has(id));
   const tail = newest.slice(lastKnown + 1);
   const order = lastKnown === -1 ? held.order : [...held.order, ...tail];
-  const inserted = newest.filter((id) => !known.has(id)).length - (lastKnown === -1 ? 0 : tail.length);
+  const appended = new Set<string>(lastKnown === -1 ? [] : tail);
+  const since = newestOf(order.flatMap((id) => held.rows.get(id) ?? []));
+  const inserted = items.filter(({ id }) => !known.has(id) && !appended.has(id));
+  const started = inserted.filter(({ createdAt }) => Date.parse(createdAt) > since).length;
+  const others = inserted.length - started + gone(held.order, newest).size;
   const present = new Set(newest);
-  const gone = new Set(held.order.filter((id) => !present.has(id)));
   const kept = order.filter((id) => present.has(id));
   const still = new Set(kept);
   const target = newest.filter((id) => still.has(id));
@@ -55,9 +67,15 @@ export function hold(
     order,
     rows: new Map([...held.rows, ...items.map((run) => [run.id, run] as const)]),
     newest,
-    changed: inserted + gone.size + (inserted + gone.size === 0 && moved > 0 ? 1 : 0),
-    gone,
+    started,
+    changed: others + (started + others === 0 && moved > 0 ? 1 : 0),
+    gone: gone(held.order, newest),
   };
+}
+
+function gone(order: readonly string[], newest: readonly string[]): ReadonlySet<string> {
+  const present = new Set(newest);
+  return new Set(order.filter((id) => !present.has(id)));
 }
 
 /** What is shown under a view: rows of another one while it is being read, and not where that failed. */
@@ -68,6 +86,7 @@ export const standing = (held: HeldRows | undefined, view: string, failed: boole
 export const release = (held: HeldRows): HeldRows => ({
   ...held,
   order: held.newest,
+  started: 0,
   changed: 0,
   gone: new Set(),
 });

@@ -1,6 +1,7 @@
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
 import type { RunSummary } from '@/lib/client/api-types';
+import { columns } from './columns';
 import { RunRow } from './run-row';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 2, minute)).toISOString();
@@ -10,6 +11,7 @@ function shown(change: Partial<RunSummary>): string {
     id: 'run_1',
     agent: 'desk',
     status: 'completed',
+    tags: [],
     home: 'here',
     lineage: { root: 'run_1', parent: null, children: [] },
     createdAt: at(0),
@@ -28,7 +30,7 @@ function shown(change: Partial<RunSummary>): string {
     <table>
       <tbody>
         <tr>
-          <RunRow run={run} gone={false} />
+          <RunRow run={run} gone={false} columns={columns} />
         </tr>
       </tbody>
     </table>,

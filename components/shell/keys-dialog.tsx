@@ -1,68 +1,80 @@
 'use client';
 
 import { Dialog } from 'radix-ui';
-import { useModEnter } from '@/components/ui/hotkeys';
+import { Fragment } from 'react';
+import { type Hotkey, hotkeysHere, useMod } from '@/components/ui/hotkeys';
 import { setSingleKeys, useSingleKeys } from '@/components/ui/single-keys';
+import { frameDialogs } from './frame-dialogs';
+import { capsOf, keyGroups, type ListedKey } from './keys';
+import { useOpener } from './use-opener';
 
-/** As the page's keys are named; it stands otherwise on each keyboard. */
-const MOD_ENTER = 'Mod+Enter';
+/** Keys of two or more that belong together stand side by side; those of a row of numbers as its ends. */
+function Caps({ keys, mod }: { readonly keys: readonly string[]; readonly mod: string }) {
+  const shown = keys.length > 2 ? [keys[0] ?? '', 'to', keys.at(-1) ?? ''] : keys;
+  return shown.map((key) =>
+    key === 'to' ? (
+      <span key={key}>to</span>
+    ) : (
+      <Fragment key={key}>
+        {capsOf(key, mod).map((cap, n) => (
+          <Fragment key={cap}>
+            {n > 0 && key.includes(' ') && <span>then</span>}
+            <kbd>{cap}</kbd>
+          </Fragment>
+        ))}
+      </Fragment>
+    ),
+  );
+}
 
-const groups: readonly { readonly name: string; readonly keys: readonly (readonly [string, string])[] }[] = [
-  {
-    name: 'Everywhere',
-    keys: [
-      ['?', 'this list'],
-      ['⇧ D', 'light or dark'],
-      ['Esc', 'up one level'],
-    ],
-  },
-  {
-    name: 'Lists',
-    keys: [
-      ['/', 'search the runs'],
-      ['J K', 'row down, row up'],
-      ['↵', 'open'],
-      ['R', 'plan a resume'],
-    ],
-  },
-  {
-    name: 'Run',
-    keys: [
-      ['← →', 'one event'],
-      ['⇧ ← →', 'one step'],
-      ['Home End', 'first event, newest'],
-      ['Space', 'play'],
-      ['C', 'next checkpoint'],
-      ['E', 'next effect'],
-      ['1 – 5', 'inspector tab'],
-      ['R', 'plan a resume'],
-      ['B', 'fork from the cursor'],
-      ['P', 'replay'],
-    ],
-  },
-  {
-    name: 'Plan',
-    keys: [
-      ['V', 'ask the provider'],
-      [MOD_ENTER, 'do what the button says'],
-    ],
-  },
-];
+/** Listed keys of the page that do nothing on it now: those of other pages. */
+const isElsewhere = ({ keys, within }: ListedKey, here: readonly Hotkey[]): boolean =>
+  within === undefined && !keys.every((key) => here.some((each) => each.key === key));
 
-export function KeysDialog({
-  open,
-  onOpenChange,
-}: {
-  readonly open: boolean;
-  readonly onOpenChange: (open: boolean) => void;
-}) {
-  const single = useSingleKeys();
-  const modEnter = useModEnter();
+function Keys({ here, mod }: { readonly here: readonly Hotkey[]; readonly mod: string }) {
+  const listed = new Set(keyGroups.flatMap((group) => group.keys.flatMap(({ keys }) => keys)));
+  const unlisted = here.filter(({ key }) => !listed.has(key)).map(({ key, what }) => ({ keys: [key], what }));
+  const groups = unlisted.length === 0 ? keyGroups : [...keyGroups, { name: 'Here', keys: unlisted }];
   return (
-    <Dialog.Root open={open} onOpenChange={onOpenChange}>
+    <div className="key-cols">
+      {groups.map((group) => (
+        <section key={group.name} aria-label={group.name}>
+          <h3>{group.name}</h3>
+          <dl>
+            {group.keys.map((each) => (
+              <div
+                key={each.keys.join()}
+                data-keys={each.keys.join(', ')}
+                data-elsewhere={isElsewhere(each, here) ? '' : undefined}
+              >
+                <dt>
+                  <Caps keys={each.keys} mod={mod} />
+                </dt>
+                <dd>
+                  {each.what}
+                  {'within' in each && each.within !== undefined && (
+                    <span className="third"> in {each.within}</span>
+                  )}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+/** Every key; those that do nothing on the page beneath stand back. */
+export function KeysDialog({ open }: { readonly open: boolean }) {
+  const single = useSingleKeys();
+  const mod = useMod();
+  const opener = useOpener();
+  return (
+    <Dialog.Root open={open} onOpenChange={(now) => !now && frameDialogs.close()}>
       <Dialog.Portal>
         <Dialog.Overlay className="overlay" />
-        <Dialog.Content className="dialog keys-dialog" aria-describedby={undefined}>
+        <Dialog.Content className="dialog keys-dialog" aria-describedby={undefined} {...opener}>
           <header>
             <Dialog.Title>Keys</Dialog.Title>
             <span className="grow" />
@@ -70,23 +82,7 @@ export function KeysDialog({
               Close <kbd>Esc</kbd>
             </Dialog.Close>
           </header>
-          <div className="key-cols">
-            {groups.map((group) => (
-              <section key={group.name}>
-                <h3>{group.name}</h3>
-                <dl>
-                  {group.keys.map(([key, what]) => (
-                    <div key={key}>
-                      <dt>
-                        <kbd>{key === MOD_ENTER ? modEnter : key}</kbd>
-                      </dt>
-                      <dd>{what}</dd>
-                    </div>
-                  ))}
-                </dl>
-              </section>
-            ))}
-          </div>
+          <Keys here={hotkeysHere()} mod={mod} />
           <label className="keys-setting">
             <input
               type="checkbox"

@@ -2,6 +2,7 @@
 
 import Link from 'next/link';
 import type { ReactNode } from 'react';
+import { useConfines } from './confined';
 import { Glyph, type GlyphName } from './glyph';
 
 interface Look {
@@ -13,7 +14,7 @@ interface Look {
   readonly hotkey?: string;
   /** Name where there is no word, and for screen readers. */
   readonly label?: string;
-  readonly title?: string;
+  readonly title?: string | undefined;
   /** Why it is not available; it stays focusable, so that the reason can be read. */
   readonly reason?: string | undefined;
 }
@@ -59,12 +60,15 @@ export function Button(props: ButtonProps) {
 
 /** A link that looks like a button. Not available: a button that says why. */
 export function ButtonLink(props: Look & { readonly href: string }) {
-  if (props.reason !== undefined) return <Button {...props} onPress={() => undefined} />;
+  const confines = useConfines();
+  const reason = props.reason ?? confines?.reason;
+  if (reason !== undefined) return <Button {...props} reason={reason} onPress={() => undefined} />;
   return (
     <Link
       className="btn"
       data-kind={props.kind}
       data-size={props.size}
+      data-key={props.hotkey?.toLowerCase()}
       aria-label={props.label}
       title={props.title}
       href={props.href}

@@ -1,4 +1,6 @@
-/* Numbers and times as people read them. Pure: `now` is passed in. */
+import { wallTime, type Zone, zoneDrawn } from './zone';
+
+/* Numbers and times as people read them. `now` is passed in. */
 
 const units: readonly (readonly [number, string])[] = [
   [86_400_000, 'd'],
@@ -29,21 +31,25 @@ export function relative(at: number, now: number): string {
   return ms > 0 ? `${text} ago` : `in ${text}`;
 }
 
-const two = (n: number) => String(n).padStart(2, '0');
+/* Absolute times are in the zone that the person chose, and say which it is. */
 
 /** `2026-11-29 01:59:12.129 UTC`. */
-export function absolute(at: number): string {
-  return `${new Date(at).toISOString().replace('T', ' ').slice(0, 23)} UTC`;
+export function absolute(at: number, zone: Zone = zoneDrawn()): string {
+  const wall = wallTime(at, zone);
+  return `${wall.day} ${wall.time} ${wall.zone}`;
 }
 
 /** `2026-11-29 01:59:12 UTC`. */
-export const moment = (at: number): string => `${absolute(at).slice(0, 19)} UTC`;
-
-/** `01:59:12.129`, UTC. */
-export function clock(at: number): string {
-  const date = new Date(at);
-  return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}.${String(date.getUTCMilliseconds()).padStart(3, '0')}`;
+export function moment(at: number, zone: Zone = zoneDrawn()): string {
+  const wall = wallTime(at, zone);
+  return `${wall.day} ${wall.time.slice(0, 8)} ${wall.zone}`;
 }
+
+/** `01:59:12.129`; its zone stands beside it, see `zoneAt`. */
+export const clock = (at: number, zone: Zone = zoneDrawn()): string => wallTime(at, zone).time;
+
+/** `UTC`, `UTC+2`: what the zone is called at that instant. */
+export const zoneAt = (at: number, zone: Zone = zoneDrawn()): string => wallTime(at, zone).zone;
 
 /** `1,284`. */
 export const whole = (n: number): string => n.toLocaleString('en-US');

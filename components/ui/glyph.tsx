@@ -1,5 +1,10 @@
 /** Our own glyphs on a 16 px grid, stroked in the current colour. One shape for one meaning; always beside a word. */
 const shapes = {
+  bookmark: (
+    <>
+      <path d="M3.5 2.5h9v11L8 10.3l-4.5 3.2z" />
+    </>
+  ),
   checkpoint: (
     <>
       <path d="M8 2.4 13.6 8 8 13.6 2.4 8z" fill="currentColor" />
@@ -13,6 +18,12 @@ const shapes = {
   'chevron-right': (
     <>
       <path d="m6 3.8 4.2 4.2L6 12.2" />
+    </>
+  ),
+  columns: (
+    <>
+      <rect x="2.3" y="3" width="11.4" height="10" rx="1.5" />
+      <path d="M6.2 3v10M9.8 3v10" />
     </>
   ),
   copy: (
@@ -128,6 +139,11 @@ const shapes = {
       <path d="m6.5 4 4 4-4 4" />
     </>
   ),
+  exit: (
+    <>
+      <path d="M9.5 3V2.500H3v11h6.500V13M6.5 8h7.500M11.5 5.5 14 8l-2.5 2.5" />
+    </>
+  ),
   fit: (
     <>
       <path d="M2.5 5.8V2.5h3.3M10.2 2.5h3.3v3.3M13.5 10.2v3.3h-3.3M5.8 13.5H2.5v-3.3" />
@@ -223,6 +239,22 @@ const shapes = {
   moon: (
     <>
       <path d="M13.3 9.7A5.8 5.8 0 0 1 6.3 2.7a5.8 5.8 0 1 0 7 7z" />
+    </>
+  ),
+  'n-api': (
+    <>
+      <path d="M5.4 2.6c-1.5 0-1.9.7-1.9 1.900v1.700c0 1-.4 1.6-1.4 1.8 1 .2 1.4.8 1.4 1.800v1.700c0 1.2.4 1.9 1.9 1.900M10.6 2.600c1.5 0 1.9.7 1.9 1.900v1.700c0 1 .4 1.6 1.4 1.8-1 .2-1.4.8-1.4 1.800v1.700c0 1.2-.4 1.9-1.9 1.9" />
+    </>
+  ),
+  'n-audit': (
+    <>
+      <path d="M4 2h8v12H4z" />
+      <path d="M6.3 5.2h3.4M6.3 8h3.4M6.3 10.8h2" />
+    </>
+  ),
+  'n-connect': (
+    <>
+      <path d="M5.7 2v3M10.3 2v3M3.8 5h8.400v2.600a4.2 4.2 0 0 1-8.4 0zM8 11.800V14" />
     </>
   ),
   'n-runs': (
@@ -382,6 +414,11 @@ const shapes = {
   'to-start': (
     <>
       <path d="M12 3.8 6 8l6 4.2zM4 3.6v8.8" />
+    </>
+  ),
+  upload: (
+    <>
+      <path d="M8 10.5V2.7M4.8 5.7 8 2.5l3.2 3.2M3 13.5h10" />
     </>
   ),
   x: (

@@ -41,3 +41,13 @@ describe('a pressed key', () => {
     expect(comboOf(key('Enter', { ctrlKey: true }))).toBe('Mod+Enter');
   });
 });
+
+describe('two keys, one after the other', () => {
+  it('mean something together, and the second alone something else', () => {
+    const both = [{ key: 'g r' }, { key: 'r' }];
+    expect(meaningOf('g r', 'page', both)).toBe(0);
+    expect(meaningOf('r', 'page', both)).toBe(1);
+    expect(meaningOf('g', 'page', both)).toBe(undefined);
+    expect(meaningOf('g r', 'field', both)).toBe(undefined);
+  });
+});

@@ -4,10 +4,15 @@ import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { isSingleKey, singleKeysOn } from './single-keys';
 
 export interface Hotkey {
-  /** As `KeyboardEvent.key`, with `Shift+` or `Mod+` (⌘ or Ctrl) before it, such as `Shift+ArrowLeft`, `c`, `?`. */
+  /**
+   * As `KeyboardEvent.key`, with `Shift+` or `Mod+` (⌘ or Ctrl) before it, such as `Shift+ArrowLeft`, `c`, `?`; two with a
+   * space between them are pressed one after the other, such as `g r`.
+   */
   readonly key: string;
   readonly what: string;
   readonly run: () => void;
+  /** Why it does nothing just now; it is shown where the keys are listed as commands. */
+  readonly reason?: string | undefined;
 }
 
 /** Name of the pressed combination. Shift is named only with keys that shift does not change into another one. */
@@ -36,10 +41,16 @@ const placeOf = (target: EventTarget | null): 'field' | 'control' | 'page' =>
       : 'page';
 
 const never = () => () => undefined;
-const modEnter = () => (/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ ↵' : 'Ctrl ↵');
+const mod = () => (/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl');
 
-/** `Mod+Enter` as it stands on this keyboard; the server does not know it. */
-export const useModEnter = (): string => useSyncExternalStore(never, modEnter, () => '');
+/** `Mod` as it stands on this keyboard; the server does not know it. */
+export const useMod = (): string => useSyncExternalStore(never, mod, () => '');
+
+/** `Mod+Enter` as it stands on this keyboard. */
+export function useModEnter(): string {
+  const name = useMod();
+  return name === '' ? '' : `${name} ↵`;
+}
 
 /* What was entered and would be lost by leaving, by whoever holds it. */
 const unsaved = new Set<symbol>();
@@ -81,27 +92,66 @@ export function meaningOf(
   return found === -1 ? undefined : found;
 }
 
-/** Binds keys to the window while mounted. Keys pressed in a field, or in an open dialog, belong to that field or dialog. */
-export function useHotkeys(table: readonly Hotkey[], enabled = true): void {
+type Table = { readonly current: readonly Hotkey[] };
+/* Whatever is bound at the moment: what the page binds goes before what the frame binds. */
+const ofPage = new Set<Table>();
+const ofFrame = new Set<Table>();
+
+/** The keys that do something here and now; of two with the same key, the first is the one that does it. */
+export const hotkeysHere = (): readonly Hotkey[] => [...ofPage, ...ofFrame].flatMap((table) => table.current);
+
+/** How long the first of two keys waits for the second. */
+const SECOND_MS = 1_500;
+let first: { readonly combo: string; readonly at: number } | undefined;
+
+const modifiers = new Set(['Shift', 'Control', 'Alt', 'Meta']);
+
+/** Keys of a word that is being composed are the input method's, and of several choices the arrows choose. */
+const isTaken = (event: KeyboardEvent, combo: string): boolean =>
+  event.defaultPrevented ||
+  event.isComposing ||
+  document.querySelector('[role="dialog"], [role="menu"]') !== null ||
+  (event.target instanceof HTMLInputElement && event.target.type === 'radio' && combo.startsWith('Arrow')) ||
+  (isSingleKey(combo) && !singleKeysOn());
+
+function onKeyDown(event: KeyboardEvent): void {
+  if (modifiers.has(event.key)) return;
+  const combo = comboOf(event);
+  const before = first !== undefined && event.timeStamp - first.at < SECOND_MS ? first.combo : undefined;
+  first = undefined;
+  if (isTaken(event, combo)) return;
+  const table = hotkeysHere();
+  const at = placeOf(event.target);
+  const second = before === undefined ? undefined : meaningOf(`${before} ${combo}`, at, table);
+  const meaning = second ?? meaningOf(combo, at, table, event.repeat);
+  if (meaning === 'blur') {
+    event.preventDefault();
+    (event.target as HTMLElement).blur();
+  } else if (meaning !== undefined) {
+    event.preventDefault();
+    const { reason, run } = table[meaning] ?? {};
+    if (reason === undefined && (combo !== 'Escape' || mayLeave())) run?.();
+  } else if (at !== 'field' && table.some(({ key }) => key.startsWith(`${combo} `)))
+    first = { combo, at: event.timeStamp };
+}
+
+/**
+ * Binds keys to the window while mounted. Keys pressed in a field, or in an open dialog, belong to that field or dialog.
+ * `of`: the frame's keys give way to those that the page binds itself.
+ */
+export function useHotkeys(table: readonly Hotkey[], enabled = true, of: 'page' | 'frame' = 'page'): void {
   const newest = useRef(table);
   useEffect(() => {
     newest.current = table;
   });
   useEffect(() => {
     if (!enabled) return;
-    const onKeyDown = (event: KeyboardEvent) => {
-      // Keys of a word that is being composed are the input method's.
-      if (event.defaultPrevented || event.isComposing) return;
-      if (document.querySelector('[role="dialog"], [role="menu"]')) return;
-      const combo = comboOf(event);
-      if (isSingleKey(combo) && !singleKeysOn()) return;
-      const meaning = meaningOf(combo, placeOf(event.target), newest.current, event.repeat);
-      if (meaning === undefined) return;
-      event.preventDefault();
-      if (meaning === 'blur') (event.target as HTMLElement).blur();
-      else if (combo !== 'Escape' || mayLeave()) newest.current[meaning]?.run();
+    const tables = of === 'page' ? ofPage : ofFrame;
+    if (ofPage.size + ofFrame.size === 0) window.addEventListener('keydown', onKeyDown);
+    tables.add(newest);
+    return () => {
+      tables.delete(newest);
+      if (ofPage.size + ofFrame.size === 0) window.removeEventListener('keydown', onKeyDown);
     };
-    window.addEventListener('keydown', onKeyDown);
-    return () => window.removeEventListener('keydown', onKeyDown);
-  }, [enabled]);
+  }, [enabled, of]);
 }

@@ -31,13 +31,13 @@ const current = () => {
 /** Epoch milliseconds, renewed each second; 0 on the server. */
 export const useNow = (): number => useSyncExternalStore(subscribe, current, () => 0);
 
-/** Relative in the text, absolute with zone on hover and for machines. */
-export function Ago({ at }: { readonly at: string }) {
+/** Relative in the text, absolute with zone on hover and for machines. `short`: without `ago`, under a head that says so. */
+export function Ago({ at, short = false }: { readonly at: string; readonly short?: boolean }) {
   const ms = Date.parse(at);
   const clockNow = useNow();
   return (
     <time dateTime={at} title={absolute(ms)}>
-      {clockNow === 0 ? absolute(ms) : relative(ms, clockNow)}
+      {clockNow === 0 ? absolute(ms) : relative(ms, clockNow).replace(short ? ' ago' : '', '')}
     </time>
   );
 }

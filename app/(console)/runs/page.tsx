@@ -1,8 +1,13 @@
 import type { Metadata } from 'next';
-import { RunsList } from '@/components/runs/runs-list';
+import { Suspense } from 'react';
+import { RunsPage } from '@/components/runs/runs-page';
 
 export const metadata: Metadata = { title: 'Runs' };
 
-export default function RunsPage() {
-  return <RunsList />;
+export default function Page() {
+  return (
+    <Suspense>
+      <RunsPage />
+    </Suspense>
+  );
 }

@@ -11,6 +11,7 @@ import {
   ReactFlowProvider,
   useReactFlow,
 } from '@xyflow/react';
+import { useQueryStates } from 'nuqs';
 import {
   createContext,
   type FocusEvent,
@@ -26,13 +27,26 @@ import {
 import { Button } from '@/components/ui/button';
 import { duration, plural } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
+import { useHotkeys } from '@/components/ui/hotkeys';
 import type { MarkView } from '@/components/ui/mark';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import type { GraphAt } from '@/lib/client/api-types';
+import { runParams } from '@/lib/client/url-state';
 import { checkpointNumbers, shortNumbers } from '../checkpoint-words';
 import { runStatusView } from '../views';
 import { LayoutNotLoaded, layout } from './layout';
-import { NODE, type Size, type StateNode, shapeKey, shapeOf, type TransitionEdge, toGraph } from './to-graph';
+import {
+  edgesAhead,
+  foldedTo,
+  NODE,
+  type Size,
+  type StateNode,
+  shapeKey,
+  shapeOf,
+  type TransitionEdge,
+  toGraph,
+  withFold,
+} from './to-graph';
 import { fitted, revealing } from './view';
 
 /** How a run stands in a state other than by going on or having ended well. */
@@ -51,7 +65,11 @@ const StateNodeView = memo(function StateNodeView({ data }: NodeProps<StateNode>
   const press = useContext(Press);
   const never = data.visits === 0;
   const stands = data.status === undefined ? undefined : standing[data.status];
-  const meta = never ? 'never visited' : duration(data.totalMs);
+  const meta = never
+    ? 'never visited'
+    : data.status === 'waiting' || data.status === 'paused'
+      ? (stands?.word.toLowerCase() ?? '')
+      : duration(data.totalMs);
   return (
     <>
       <Handle type="target" position={Position.Top} isConnectable={false} />
@@ -62,8 +80,10 @@ const StateNodeView = memo(function StateNodeView({ data }: NodeProps<StateNode>
         data-cursor={data.atCursor ? '' : undefined}
         data-stopped={data.stoppedHere ? '' : undefined}
         data-final={data.final ? '' : undefined}
+        data-initial={data.initial ? '' : undefined}
+        data-ahead={data.ahead ? '' : undefined}
         aria-label={`State ${data.name}, ${never ? 'never visited' : plural(data.visits, 'visit')}${data.atCursor ? ', at the cursor' : ''}${stands ? `, ${stands.word.toLowerCase()} here` : ''}`}
-        title={data.entries.length > 0 ? `Visits begin at seq ${data.entries.join(', ')}` : undefined}
+        title={data.said}
         onClick={() => press(data.entries)}
       >
         {data.atCursor && (
@@ -155,7 +175,12 @@ const TransitionView = memo(function TransitionView({
   const look = data?.newest ? 'newest' : (data?.taken ?? 0) > 0 ? 'taken' : 'never';
   const middle = middleOf(points);
   return (
-    <g data-look={look} className="transition" data-declared={data?.declared === false ? 'no' : undefined}>
+    <g
+      data-look={look}
+      className="transition"
+      data-ahead={data?.ahead === true ? '' : undefined}
+      data-declared={data?.declared === false ? 'no' : undefined}
+    >
       <title>{`${id}: taken ${data?.taken ?? 0} times${data?.declared === false ? ', not declared' : ''}`}</title>
       <BaseEdge id={id} path={pathOf(points)} markerEnd={`url(#arrow-${look})`} />
       {(data?.taken ?? 0) > 0 && (
@@ -172,6 +197,8 @@ const TransitionView = memo(function TransitionView({
 
 /** All of it, however small: the button's. */
 const FIT = { padding: 0.06, maxZoom: 1.1 } as const;
+/** With more states than these, only those in sight are drawn. */
+const MANY = 100;
 const nodeTypes = { state: StateNodeView };
 const edgeTypes = { transition: TransitionView };
 
@@ -212,16 +239,26 @@ interface Props {
 const Canvas = memo(function Canvas({
   graph,
   whole,
+  isFolded,
   press,
 }: {
+  /** The whole machine would be too large to be read, and nobody asked for it. */
+  readonly isFolded: boolean;
   readonly graph: GraphAt;
   readonly whole: GraphAt;
   readonly press: (entries: readonly number[]) => void;
 }) {
   const pane = useRef<HTMLDivElement>(null);
   const { getViewport, setViewport } = useReactFlow();
-  const shape = shapeOf(whole, graph);
-  const key = shapeKey(shape);
+  const shown = useMemo(() => {
+    const fold = isFolded ? foldedTo(whole, graph) : undefined;
+    return { whole: withFold(whole, fold), graph: withFold(graph, fold) };
+  }, [whole, graph, isFolded]);
+  const ahead = useMemo(() => edgesAhead(whole), [whole]);
+  const { shape, key } = useMemo(() => {
+    const drawn = shapeOf(shown.whole, shown.graph);
+    return { shape: drawn, key: shapeKey(drawn) };
+  }, [shown]);
   const placed = useQuery({
     queryKey: ['graph-layout', key],
     queryFn: () => layout(shape),
@@ -230,8 +267,8 @@ const Canvas = memo(function Canvas({
     retryDelay: 1_000,
   });
   const { nodes, edges } = useMemo(
-    () => (placed.data ? toGraph(graph, placed.data) : { nodes: [], edges: [] }),
-    [graph, placed.data],
+    () => (placed.data ? toGraph(shown.graph, placed.data, ahead) : { nodes: [], edges: [] }),
+    [shown, placed.data, ahead],
   );
   // A state that a key brings the focus to. A pointer's press must not move what it presses.
   const showFocused = ({ target, currentTarget }: FocusEvent) => {
@@ -254,6 +291,7 @@ const Canvas = memo(function Canvas({
           edges={edges}
           nodeTypes={nodeTypes}
           edgeTypes={edgeTypes}
+          onlyRenderVisibleElements={nodes.length > MANY}
           minZoom={0.1}
           maxZoom={2}
           nodesDraggable={false}
@@ -313,18 +351,43 @@ function Follow({
 
 function Zoom() {
   const { zoomIn, zoomOut, fitView } = useReactFlow();
+  const closer = () => void zoomIn();
+  const farther = () => void zoomOut();
+  const fit = () => void fitView(FIT);
+  useHotkeys([
+    { key: '+', what: 'zoom in', run: closer },
+    { key: '-', what: 'zoom out', run: farther },
+    { key: '0', what: 'fit the graph', run: fit },
+  ]);
   return (
     <>
-      <Button kind="quiet" size="small" glyph="minus" label="Zoom out" onPress={() => void zoomOut()} />
-      <Button kind="quiet" size="small" glyph="plus" label="Zoom in" onPress={() => void zoomIn()} />
-      <Button kind="quiet" size="small" glyph="fit" label="Fit the graph" onPress={() => void fitView(FIT)} />
+      <Button
+        kind="quiet"
+        size="small"
+        glyph="minus"
+        label="Zoom out"
+        title="Zoom out (-)"
+        onPress={farther}
+      />
+      <Button kind="quiet" size="small" glyph="plus" label="Zoom in" title="Zoom in (+)" onPress={closer} />
+      <Button
+        kind="quiet"
+        size="small"
+        glyph="fit"
+        label="Fit the graph"
+        title="Fit the graph (0)"
+        onPress={fit}
+      />
     </>
   );
 }
 
 export const GraphPane = memo(function GraphPane({ atCursor, whole, errors, onEnter }: Props) {
-  const [scope, setScope] = useState<'cursor' | 'whole'>('cursor');
+  const [{ graph: scope }, setParams] = useQueryStates({ graph: runParams.graph }, { history: 'replace' });
+  const setScope = (next: 'cursor' | 'whole') => void setParams({ graph: next });
+  const [isWhole, setIsWhole] = useState(false);
   const graph = scope === 'cursor' ? atCursor : whole;
+  const fold = useMemo(() => (whole && graph ? foldedTo(whole, graph) : undefined), [whole, graph]);
   const error = errors.whole ?? (scope === 'cursor' ? errors.atCursor : undefined);
   return (
     <ReactFlowProvider>
@@ -364,7 +427,17 @@ export const GraphPane = memo(function GraphPane({ atCursor, whole, errors, onEn
             <EmptyNote title="No state yet">The run has not entered its first state.</EmptyNote>
           )}
           {graph && whole && error === undefined && graph.states.length > 0 && (
-            <Canvas graph={graph} whole={whole} press={onEnter} />
+            <Canvas graph={graph} whole={whole} isFolded={!isWhole} press={onEnter} />
+          )}
+          {fold && whole && error === undefined && (
+            <p className="graph-folded" role="status">
+              {isWhole
+                ? `All ${plural(whole.states.length, 'state')}`
+                : `${fold.states.size} of ${plural(whole.states.length, 'state')}, ${fold.edges.size} of ${plural(whole.edges.length, 'edge')}`}
+              <Button size="small" kind="quiet" onPress={() => setIsWhole(!isWhole)}>
+                {isWhole ? 'Fold' : 'Show all'}
+              </Button>
+            </p>
           )}
           <div className="graph-legend" aria-hidden="true">
             <span>

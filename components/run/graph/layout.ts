@@ -1,4 +1,5 @@
 import ELK, { type ElkExtendedEdge, type ElkNode } from 'elkjs/lib/elk-api';
+import { startElk } from './start-elk';
 import { edgeId, NODE, type Placed, type Shape } from './to-graph';
 
 /** The worker's script could not be loaded: the console is away and may come back. */
@@ -23,7 +24,7 @@ function startEngine(): Engine {
   });
   const elk = new ELK({
     workerFactory: () => {
-      const worker = new Worker(new URL('./elk.worker.ts', import.meta.url), { type: 'module' });
+      const worker = startElk();
       worker.addEventListener('error', (event) => {
         event.preventDefault();
         lose(new LayoutNotLoaded('The console did not send the layout program.'));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GraphAt } from '@/lib/client/api-types';
 import { runId, seq } from '@/lib/core/events/ids';
-import { entryBefore, NODE, shapeKey, shapeOf, toGraph } from './to-graph';
+import { edgesAhead, entryBefore, foldedTo, NODE, shapeKey, shapeOf, toGraph, withFold } from './to-graph';
 
 const state = (name: string, visits: number) => ({
   name,
@@ -54,7 +54,14 @@ describe('the graph', () => {
     const { nodes } = toGraph(graph(2), placed);
     expect(nodes.find((node) => node.id === 'plan')).toMatchObject({
       position: { x: 5, y: 7 },
-      data: { initial: true, atCursor: false, status: undefined, checkpoints: [1], entries: [2] },
+      data: {
+        initial: true,
+        atCursor: false,
+        status: undefined,
+        checkpoints: [1],
+        entries: [2],
+        said: 'visit 1: seq 2 to 6',
+      },
     });
     expect(nodes.find((node) => node.id === 'pay')).toMatchObject({
       data: { visits: 2, atCursor: true, status: 'waiting' },
@@ -78,5 +85,52 @@ describe('the graph', () => {
       entryBefore([2, 8], 2),
       entryBefore([], 2),
     ]).toEqual([8, 2, 8, undefined]);
+  });
+
+  it('is folded where it is too large to be read: to where the run has been, stands and may come next', () => {
+    const many = Array.from({ length: 200 }, (_, n) => state(`s${n}`, n < 10 ? 10 - n : 0));
+    const edge = (from: number, to: number, taken: number) => ({
+      from: `s${from}`,
+      to: `s${to}`,
+      taken,
+      lastSeq: null,
+      declared: true,
+      newest: false,
+    });
+    const edges = many.flatMap((_, n) =>
+      n === 199 ? [] : [edge(n, n + 1, n < 9 ? 1 : 0), edge(n, (n * 7) % 200, 0)],
+    );
+    const whole: GraphAt = { ...graph(1), states: many, edges, initial: 's0', current: 's9' };
+    const fold = foldedTo(whole, whole);
+    expect([...(fold?.states ?? [])]).toEqual([...Array.from({ length: 11 }, (_, n) => `s${n}`), 's63']);
+    const shown = withFold(whole, fold);
+    expect(shown.states).toHaveLength(12);
+    expect(shown.edges.filter(({ taken }) => taken > 0)).toHaveLength(9);
+    expect(shown.edges.filter(({ taken }) => taken === 0).map(({ from, to }) => `${from} ${to}`)).toEqual([
+      's9 s10',
+      's9 s63',
+    ]);
+    // A moment elsewhere is not hidden.
+    expect(foldedTo(whole, { ...whole, current: 's150' })?.states.has('s150')).toBe(true);
+    expect(foldedTo(graph(1), graph(1))).toBeUndefined();
+  });
+
+  it('knows which edges a resume may take, and which must follow', () => {
+    const way = (...pairs: readonly string[]) => ({
+      current: 'a',
+      edges: pairs.map((pair) => ({
+        from: pair[0] ?? '',
+        to: pair[1] ?? '',
+        taken: 0,
+        lastSeq: null,
+        declared: true,
+        newest: false,
+      })),
+    });
+    expect([...edgesAhead(way('ab', 'bc', 'cd', 'ce', 'xa'))]).toEqual(['a→b', 'b→c']);
+    expect([...edgesAhead(way('ab', 'ac', 'bd'))]).toEqual(['a→b', 'a→c']);
+    // Round and round, but not forever.
+    expect([...edgesAhead(way('ab', 'ba'))]).toEqual(['a→b', 'b→a']);
+    expect([...edgesAhead({ ...way('ab'), current: null })]).toEqual([]);
   });
 });

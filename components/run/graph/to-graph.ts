@@ -15,11 +15,16 @@ export interface StateNodeView extends Record<string, unknown> {
   readonly checkpoints: readonly number[];
   /** Entries of its visits, oldest first. */
   readonly entries: readonly number[];
+  /** The visits in words, one a line. */
+  readonly said: string | undefined;
+  /** Where a resume surely or perhaps comes by next. */
+  readonly ahead: boolean;
 }
 export interface TransitionView extends Record<string, unknown> {
   readonly taken: number;
   readonly newest: boolean;
   readonly declared: boolean;
+  readonly ahead: boolean;
 }
 export type StateNode = Node<StateNodeView, 'state'>;
 export type TransitionEdge = Edge<TransitionView, 'transition'>;
@@ -37,6 +42,7 @@ export interface Size {
 }
 
 export const NODE = { width: 160, height: 44 } as const;
+const NO_EDGES: ReadonlySet<string> = new Set();
 export const edgeId = (from: string, to: string): string => `${from}→${to}`;
 
 /** What layout depends on: the machine's shape, never counts, so that moving the cursor moves nothing. */
@@ -66,12 +72,102 @@ export function shapeOf(whole: GraphAt, moment: GraphAt): Shape {
 }
 export const shapeKey = (shape: Shape): string => JSON.stringify(shape);
 
-/** Nodes and edges for React Flow, in the same order each time. */
+/** Larger machines are folded until they are asked for whole. */
+const STATES = 60;
+const EDGES = 160;
+/** Of a folded machine, so many of the states that may come next are shown. */
+const NEXT = 8;
+
+export interface Folded {
+  readonly states: ReadonlySet<string>;
+  readonly edges: ReadonlySet<string>;
+}
+
+/**
+ * What is shown of a machine that is too large to be read: the states that the run has been in, the busiest first, where
+ * it begins and stands, what may come next, and the edges taken between them. Undefined where all of it is.
+ */
+export function foldedTo(whole: GraphAt, moment: GraphAt): Folded | undefined {
+  if (whole.states.length <= STATES && whole.edges.length <= EDGES) return undefined;
+  const busiest = whole.states
+    .filter(({ visits }) => visits > 0)
+    .sort((a, b) => b.visits - a.visits || (b.lastSeq ?? 0) - (a.lastSeq ?? 0))
+    .slice(0, STATES);
+  const here = [whole.initial, whole.current, moment.current].filter((name) => name !== null);
+  const next = whole.edges.filter(({ from, taken }) => from === whole.current && taken === 0).slice(0, NEXT);
+  const states = new Set([...busiest.map(({ name }) => name), ...here, ...next.map(({ to }) => to)]);
+  const taken = whole.edges
+    .filter(({ from, to, taken }) => taken > 0 && states.has(from) && states.has(to))
+    .sort((a, b) => b.taken - a.taken || (b.lastSeq ?? 0) - (a.lastSeq ?? 0))
+    .slice(0, EDGES);
+  return { states, edges: new Set([...taken, ...next].map(({ from, to }) => edgeId(from, to))) };
+}
+
+export const withFold = (graph: GraphAt, fold: Folded | undefined): GraphAt =>
+  fold === undefined
+    ? graph
+    : {
+        ...graph,
+        states: graph.states.filter(({ name }) => fold.states.has(name)),
+        edges: graph.edges.filter(({ from, to }) => fold.edges.has(edgeId(from, to))),
+      };
+
+/** Edges that a resume may take next, and those that it must take after them: as long as there is but one way. */
+export function edgesAhead({ edges, current }: Pick<GraphAt, 'edges' | 'current'>): ReadonlySet<string> {
+  const ahead = new Set<string>();
+  const out = (from: string) => edges.filter((edge) => edge.from === from);
+  let front = current === null ? [] : out(current);
+  while (front.length > 0) {
+    const fresh = front.filter(({ from, to }) => !ahead.has(edgeId(from, to)));
+    for (const { from, to } of fresh) ahead.add(edgeId(from, to));
+    const [only] = fresh;
+    const after = fresh.length === 1 && only ? out(only.to) : [];
+    front = after.length === 1 ? after : [];
+  }
+  return ahead;
+}
+
+function byState<Item extends { readonly state: string }>(
+  items: readonly Item[],
+): ReadonlyMap<string, Item[]> {
+  const by = new Map<string, Item[]>();
+  for (const item of items) {
+    const known = by.get(item.state);
+    if (known) known.push(item);
+    else by.set(item.state, [item]);
+  }
+  return by;
+}
+
+/** Visits that a state's words tell one by one. */
+const TOLD = 12;
+
+function saidOf(visits: GraphAt['visits']): string | undefined {
+  if (visits.length === 0) return undefined;
+  const lines = visits
+    .slice(-TOLD)
+    .map(
+      ({ visit, enteredSeq, leftSeq }) =>
+        `visit ${visit}: seq ${enteredSeq}${leftSeq === null ? ', still in it' : ` to ${leftSeq}`}`,
+    );
+  return [visits.length > TOLD ? `${visits.length - TOLD} before` : undefined, ...lines]
+    .filter(Boolean)
+    .join('\n');
+}
+
+/** Nodes and edges for React Flow, in the same order each time. `ahead`: edges that a resume may take. */
 export function toGraph(
   graph: GraphAt,
   placed: Placed,
+  ahead: ReadonlySet<string> = NO_EDGES,
 ): { readonly nodes: StateNode[]; readonly edges: TransitionEdge[] } {
+  const reached = new Set(
+    graph.edges.filter(({ from, to }) => ahead.has(edgeId(from, to))).map(({ to }) => to),
+  );
+  const visitsOf = byState(graph.visits);
+  const pinsOf = byState(graph.checkpoints);
   const nodes = graph.states.map((state): StateNode => {
+    const visits = visitsOf.get(state.name) ?? [];
     const at = placed.nodes.get(state.name) ?? { x: 0, y: 0 };
     return {
       id: state.name,
@@ -80,7 +176,6 @@ export function toGraph(
       width: NODE.width,
       height: NODE.height,
       measured: NODE,
-
       data: {
         name: state.name,
         visits: state.visits,
@@ -91,8 +186,10 @@ export function toGraph(
         atCursor: state.name === graph.current,
         stoppedHere: state.stoppedHere,
         status: state.name === graph.current ? graph.status : undefined,
-        checkpoints: graph.checkpoints.filter((each) => each.state === state.name).map((each) => each.n),
-        entries: graph.visits.filter((each) => each.state === state.name).map((each) => each.enteredSeq),
+        checkpoints: (pinsOf.get(state.name) ?? []).map((each) => each.n),
+        entries: visits.map((each) => each.enteredSeq),
+        said: saidOf(visits),
+        ahead: reached.has(state.name),
       },
     };
   });
@@ -109,6 +206,7 @@ export function toGraph(
           taken: edge.taken,
           newest: edge.newest,
           declared: edge.declared,
+          ahead: ahead.has(edgeId(edge.from, edge.to)),
           points: placed.edges.get(edgeId(edge.from, edge.to)) ?? [],
         },
       }),

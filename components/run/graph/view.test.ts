@@ -13,7 +13,7 @@ describe('the view of a graph', () => {
   it('is never smaller than can be read: the cursor in the middle, and no empty room beyond its ends', () => {
     const tall = { width: 250, height: 1_000 };
     const at = (y: number) => fitted(pane, tall, node(y));
-    expect(at(478)).toEqual({ x: 137.5, y: 200 - 500 * LEAST_ZOOM, zoom: LEAST_ZOOM });
+    expect(at(478)).toEqual({ x: (500 - 250 * LEAST_ZOOM) / 2, y: 200 - 500 * LEAST_ZOOM, zoom: LEAST_ZOOM });
     expect([at(0).y, at(956).y]).toEqual([0, 400 - 1_000 * LEAST_ZOOM]);
     expect(fitted(pane, tall, undefined).y).toBe(0);
   });

@@ -12,7 +12,7 @@ export interface View {
 }
 
 /** Text smaller than this part of its size could not be read. */
-export const LEAST_ZOOM = 0.9;
+export const LEAST_ZOOM = 0.96;
 const MOST_ZOOM = 1.25;
 
 /**

@@ -9,13 +9,14 @@ import { readRun } from '@/lib/server/pages';
 
 interface Props {
   readonly params: Promise<{ readonly runId: string }>;
+  readonly searchParams: Promise<{ readonly seq?: string | readonly string[] }>;
 }
 
-export async function generateMetadata({ params }: Props): Promise<Metadata> {
+export async function generateMetadata({ params }: Pick<Props, 'params'>): Promise<Metadata> {
   return { title: decodeURIComponent((await params).runId) };
 }
 
-export default async function Page({ params }: Props) {
+export default async function Page({ params, searchParams }: Props) {
   const runId = decodeURIComponent((await params).runId);
   await connection();
   const run = await readRun(runId);
@@ -25,7 +26,9 @@ export default async function Page({ params }: Props) {
     // They travel while the page's code is loaded. A navigation within the console has that code already, and maybe the
     // answers: what was sent for and not asked for at once would answer a later question with what has changed since.
     const isDocument = (await headers()).get('accept')?.includes('text/html') === true;
-    for (const url of isDocument ? runFirstReads(run) : [])
+    const { seq } = await searchParams;
+    const asked = typeof seq === 'string' && /^\d+$/.test(seq) ? Number(seq) : null;
+    for (const url of isDocument ? runFirstReads(run, asked) : [])
       preload(url, { as: 'fetch', crossOrigin: 'anonymous' });
   }
   return (
