@@ -2,9 +2,18 @@ import { defineConfig } from '@playwright/test';
 
 const chromium = process.env['RERAIL_CHROMIUM'];
 
+const onLinux = process.platform === 'linux';
+// Said once, by the process that starts the others.
+if (!onLinux && process.env['TEST_WORKER_INDEX'] === undefined)
+  console.log('The pictures are skipped: text is drawn otherwise than on Linux, where they were taken.');
+
 /** `npm test` names the Chromium; run by hand, Playwright's own is taken: `npx playwright test --config=e2e/playwright.config.ts`. */
 export default defineConfig({
-  testDir: './journeys',
+  projects: [
+    { name: 'journeys', testDir: './journeys' },
+    ...(onLinux ? [{ name: 'pictures', testDir: './pictures' }] : []),
+  ],
+  snapshotPathTemplate: '{testDir}/expected/{arg}{ext}',
   outputDir: '../test-results',
   fullyParallel: true,
   forbidOnly: process.env['CI'] !== undefined,

@@ -1,6 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../fixtures/desk';
+import { Palette } from '../pages/palette';
 import { PlanPage } from '../pages/plan-page';
 import { type InspectorTab, RunPage } from '../pages/run-page';
 import { RunsPage } from '../pages/runs-page';
@@ -43,13 +44,18 @@ for (const [n, colorScheme] of (['light', 'dark'] as const).entries()) {
     await runs.open();
     await expect(runs.row(runId)).toBeVisible();
     await clean('the list');
-    await page.getByRole('button', { name: 'Filter by status' }).click();
-    await expect(page.getByRole('menu')).toBeVisible();
-    await clean('the menu of statuses', '[role="menu"]');
+    const pane = await runs.addFilter('Status');
+    await expect(pane).toBeVisible();
+    await clean('the filter by status', '[role="dialog"]');
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
     await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible();
     await clean('the keys', '[role="dialog"]');
+    await page.keyboard.press('Escape');
+    const palette = new Palette(page);
+    await palette.open();
+    await palette.find(runId, runId);
+    await clean('the commands', '[role="dialog"]');
     await page.keyboard.press('Escape');
     await runs.search('nothing has this name');
     await expect(page.getByText('No run matches these filters')).toBeVisible();
@@ -76,6 +82,9 @@ for (const [n, colorScheme] of (['light', 'dark'] as const).entries()) {
       await plan.open(runId, mode);
       await clean(`the plan of a ${mode}`);
     }
+    await plan.openPoints();
+    await clean('the points to start from', '[role="dialog"]');
+    await page.keyboard.press('Escape');
     await plan.effect('create_refund').getByRole('radio', { name: 'It happened' }).check();
     await clean('a decision', 'aside');
     await plan.verify('create_refund');

@@ -1,3 +1,4 @@
+import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../fixtures/rail';
 import { PlanPage } from '../pages/plan-page';
 import { RunPage } from '../pages/run-page';
@@ -26,4 +27,69 @@ test('the killed run is found, settled and resumed with the keyboard alone', asy
 
   await expect(run.status).toHaveText('Completed');
   expect(rail.outside.added).toEqual({ 'ORD-1003': { 'refund.find': 1, 'mail.send': 1 } });
+});
+
+/** Moves the focus on with the Tab key until it is there. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  await expect(target).toBeVisible();
+  for (let n = 0; n < 120; n += 1) {
+    await page.keyboard.press('Tab');
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+  }
+  throw new Error(`The Tab key does not lead to ${target}`);
+}
+
+test('a question is read and approved with the keyboard alone', async ({ rail, page }) => {
+  await page.goto('/runs/demo-waiting');
+  const run = new RunPage(page);
+  await expect(run.status).toHaveText('Waiting');
+  await tabTo(page, run.question.getByRole('button', { name: 'Approve' }));
+  await page.keyboard.press('Enter');
+  await expect(run.status).toHaveText('Completed');
+  expect((await rail.events('demo-waiting')).filter(({ kind }) => kind === 'question.answered')).toHaveLength(
+    1,
+  );
+});
+
+test('a run is forked with an edit, and replayed, with the keyboard alone', async ({ rail, page }) => {
+  await page.goto('/runs/demo-completed');
+  const run = new RunPage(page);
+  await expect(run.status).toHaveText('Completed');
+  await run.drawn();
+  await page.keyboard.press('p');
+  const plan = new PlanPage(page);
+  await expect(plan.order('Replay')).not.toHaveAttribute('aria-disabled', 'true');
+  await page.keyboard.press('Control+Enter');
+  await expect(page).not.toHaveURL(/demo-completed/);
+  await expect(page.getByText('replay of demo-completed')).toBeVisible();
+  await expect(run.status).toHaveText('Completed');
+  expect(rail.outside.added).toEqual({});
+
+  await page.goto('/runs/demo-completed/plan?mode=fork');
+  const edits = page.getByRole('region', { name: 'Edits' });
+  const variables = edits.getByRole('combobox', { name: 'Edit a variable' });
+  await expect(variables).toBeEnabled();
+  await tabTo(page, variables);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await tabTo(page, edits.getByRole('textbox').first());
+  await page.keyboard.press('End');
+  await page.keyboard.type(' ');
+  await expect(edits).toContainText('1 edit, nothing runs yet');
+  // What was entered is asked about before it is left.
+  page.once('dialog', (dialog) => void dialog.dismiss());
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await expect(edits).toContainText('1 edit, nothing runs yet');
+});
+
+test('the way to upload is reached with the keyboard alone', async ({ page }) => {
+  await page.goto('/runs');
+  const upload = page.getByRole('button', { name: 'Upload a trace' }).first();
+  await tabTo(page, upload);
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Upload traces' });
+  await tabTo(page, dialog.getByRole('button', { name: 'Choose files' }));
+  await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
 });

@@ -27,7 +27,7 @@ test('the list is narrowed by tag, status and search, the address holds it, and 
   await page.reload();
   await expect(runs.shown).toHaveText('1 of 1 shown');
 
-  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByRole('button', { name: 'Clear', exact: true }).click();
   await expect(runs.row('list-other')).toBeVisible();
   await runs.search('list-oth');
   await expect(runs.shown).toHaveText('1 of 1 shown');
@@ -49,7 +49,7 @@ test('a row changes while it is looked at, and a new run is told and shown on re
   await expect(runs.row('live-first')).toContainText('Waiting');
   await runs.row('live-first').hover();
   await desk.start('live-second', 'ORD-2041', ['live']);
-  await expect(page.getByText('1 run changed')).toBeVisible();
+  await expect(page.getByText('1 run started')).toBeVisible();
   await expect(runs.row('live-second')).toHaveCount(0);
   await page.getByRole('button', { name: 'Show', exact: true }).click();
   await expect(runs.row('live-second')).toContainText('Completed');
@@ -60,5 +60,5 @@ test('a row changes while it is looked at, and a new run is told and shown on re
   await page.getByRole('searchbox', { name: 'Search runs' }).hover();
   await desk.start('live-third', 'ORD-2042', ['live']);
   await expect(runs.row('live-third')).toContainText('Completed');
-  await expect(page.getByText('1 run changed')).toBeHidden();
+  await expect(page.getByText('1 run started')).toBeHidden();
 });

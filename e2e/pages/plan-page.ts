@@ -69,14 +69,20 @@ export class PlanPage {
     return answer;
   }
 
+  /** The list of points to start from, open. */
+  async openPoints(): Promise<Locator> {
+    await this.#page.getByRole('button', { name: /^Start from / }).click();
+    const points = this.#page.getByRole('dialog', { name: 'Where to start' });
+    await expect(points.getByRole('option').first()).toBeVisible();
+    return points;
+  }
+
+  /** Picks a point whose words begin so, such as `/^1, /` or `the start`. */
   async pickCheckpoint(label: string | RegExp): Promise<void> {
-    const picker = this.#page.getByRole('combobox', { name: 'Checkpoint' });
-    const options = await picker.getByRole('option').allInnerTexts();
-    const found = options.find((option) =>
-      typeof label === 'string' ? option === label : label.test(option),
-    );
-    if (found === undefined) throw new Error(`no checkpoint ${label} among ${options.join('; ')}`);
-    await picker.selectOption({ label: found });
+    const words = typeof label === 'string' ? new RegExp(`^${label}`, 'i') : label;
+    const points = await this.openPoints();
+    await points.getByRole('option').filter({ hasText: words }).first().click();
+    await expect(points).toHaveCount(0);
   }
 
   /** Takes a variable into the fork with another value. */
