@@ -1,0 +1,1 @@
+export OTEL_EXPORTER_OTLP_TRACES_HEADERS="authorization=Bearer%20$RERAIL_TOKEN"

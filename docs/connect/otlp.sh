@@ -1,0 +1,2 @@
+export OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="http://127.0.0.1:3000/v1/traces"
+export OTEL_EXPORTER_OTLP_TRACES_PROTOCOL="http/protobuf"

@@ -1,0 +1,1 @@
+export RERAIL_TOKEN=YOUR_TOKEN
