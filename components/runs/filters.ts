@@ -1,7 +1,7 @@
 import { createSerializer } from 'nuqs';
 import { runStatusView } from '@/components/run/views';
 import { instantOf, wallTime, type Zone } from '@/components/ui/zone';
-import { type RunsFilter, runsFilterParams, runsHref } from '@/lib/client/url-state';
+import { type RunsFilter, runsFilterParams } from '@/lib/client/url-state';
 
 /* What the list can be narrowed by, in words: one table for chips, menu, saved views and the empty list. */
 
