@@ -20,6 +20,7 @@ const planted = {
   'adapters-know-core-wire-ports': { 'lib/stores/one/uses-usecase.ts': '@/lib/usecases/do-it' },
   'client-stays-in-the-browser': { 'lib/client/reads-disk.ts': 'node:fs' },
   'server-knows-all-but-client': { 'lib/server/uses-client.ts': '@/lib/client/api' },
+  'copy-is-a-page-without-a-console': { 'lib/copy/uses-store.ts': '@/lib/stores/two/store' },
   'demo-knows-the-sdk': { 'lib/demo/uses-core.ts': '@/lib/core/fine' },
   'dev-runs-before-anything-is-installed': { 'lib/dev/uses-npm.mjs': 'zod' },
   'ui-kit-knows-no-domain': { 'components/ui/uses-core.tsx': '@/lib/core/fine' },

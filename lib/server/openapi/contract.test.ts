@@ -211,8 +211,10 @@ describe('every route of the table', () => {
   let sound: Sound;
   beforeAll(async () => {
     console_ = await startTestConsole({ leaseMs: 60_000, limits: { bodyBytes: 64 * 1024 } });
-    Object.assign(console_.deps.limits, { idleMs: 150 });
-    Object.assign(console_.deps.uploads, { ...console_.deps.uploads, idleMs: 150, bodyBytes: 64 * 1024 });
+    Object.assign(console_.deps, {
+      limits: { ...console_.deps.limits, idleMs: 150 },
+      uploads: { ...console_.deps.uploads, idleMs: 150, bodyBytes: 64 * 1024 },
+    });
     api = new JudgedClient(console_.url);
     sound = await soundRequests(api);
   });
