@@ -48,7 +48,7 @@ test('a run that was exported as a web page opens from the disk with the network
   page,
   browser,
 }, info) => {
-  await desk.startKilled(rail, 'copied-page', 'ORD-2091');
+  await desk.startKilled(rail, 'copied-page', 'ORD-2092');
   const here = new RunPage(page);
   await here.open('copied-page');
   await here.drawn();
@@ -128,7 +128,7 @@ test('a copy that was cut short says so, and shows nothing as if it were all', a
   desk,
   browser,
 }, info) => {
-  await desk.startKilled(rail, 'cut-short', 'ORD-2091');
+  await desk.startKilled(rail, 'cut-short', 'ORD-2093');
   const whole = await (await fetch(`${rail.url}/api/v1/runs/cut-short/export?as=html`)).text();
   const data = /id="rerail-copy">([^<]*)</.exec(whole)?.[1] ?? '';
   expect(data.length).toBeGreaterThan(1_000);

@@ -7,7 +7,7 @@ test('a run resumed while it is watched shows its new checkpoints without a relo
   desk,
   page,
 }) => {
-  const [RUN, ORDER] = ['watched', 'ORD-2061'];
+  const [RUN, ORDER] = ['watched', 'ORD-2071'];
   const checkpoints = async () =>
     (await rail.get<{ items: readonly { n: number; name: string }[] }>(`/runs/${RUN}/checkpoints`)).items;
   await desk.startKilled(rail, RUN, ORDER);

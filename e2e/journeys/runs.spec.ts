@@ -7,10 +7,10 @@ test('what a person must act on is one view, with what a cancelled run left in d
   desk,
   page,
 }) => {
-  await desk.startKilled(rail, 'needs-killed', 'ORD-2301');
-  await desk.startKilled(rail, 'needs-cancelled', 'ORD-2302');
+  await desk.startKilled(rail, 'needs-killed', 'ORD-2601');
+  await desk.startKilled(rail, 'needs-cancelled', 'ORD-2602');
   await desk.start('needs-asks', 'ORD-1002');
-  await desk.start('needs-nobody', 'ORD-2303');
+  await desk.start('needs-nobody', 'ORD-2603');
   await rail.untilStatus('needs-asks', 'waiting');
   await rail.untilStatus('needs-nobody', 'completed');
   const order = { commandId: 'cmd_needs_cancel', mode: 'cancel', reason: 'wrong order' };
@@ -40,8 +40,8 @@ test('filters are chips that are edited in place, and a view of one’s own keep
   desk,
   page,
 }) => {
-  await desk.start('chip-a', 'ORD-2311', ['chips', 'spring']);
-  await desk.start('chip-b', 'ORD-2312', ['chips']);
+  await desk.start('chip-a', 'ORD-2611', ['chips', 'spring']);
+  await desk.start('chip-b', 'ORD-2612', ['chips']);
   await rail.untilStatus('chip-a', 'completed');
   await rail.untilStatus('chip-b', 'completed');
   const runs = new RunsPage(page);
@@ -100,12 +100,12 @@ test('several runs are selected by key and exported as one file; each is cancell
   desk,
   page,
 }) => {
-  await desk.startKilled(rail, 'bulk-doubt', 'ORD-2321');
+  await desk.startKilled(rail, 'bulk-doubt', 'ORD-2621');
   for (const id of ['bulk-a', 'bulk-b']) {
     await desk.start(id, 'ORD-1002', ['bulk']);
     await rail.untilStatus(id, 'waiting');
   }
-  await desk.start('bulk-done', 'ORD-2322', ['bulk']);
+  await desk.start('bulk-done', 'ORD-2622', ['bulk']);
   await rail.untilStatus('bulk-done', 'completed');
   const runs = new RunsPage(page);
   await runs.open('q=bulk-&sort=agent&order=asc');
@@ -168,7 +168,7 @@ test('several runs are selected by key and exported as one file; each is cancell
 
 test('columns are chosen and kept, and a press on a head sorts', async ({ rail, desk, page }) => {
   for (const [n, id] of ['col-a', 'col-b'].entries()) {
-    await desk.start(id, `ORD-233${n}`, ['columns']);
+    await desk.start(id, `ORD-263${n}`, ['columns']);
     await rail.untilStatus(id, 'completed');
   }
   const runs = new RunsPage(page);
@@ -201,7 +201,7 @@ test('rows that cannot be read anew stay, with why and when it is tried again; w
   page,
   context,
 }) => {
-  await desk.start('stale-a', 'ORD-2341');
+  await desk.start('stale-a', 'ORD-2641');
   await rail.untilStatus('stale-a', 'completed');
   const runs = new RunsPage(page);
   await runs.open('q=stale-a');
@@ -222,7 +222,7 @@ test('rows that cannot be read anew stay, with why and when it is tried again; w
       body: JSON.stringify({ type: 'urn:rerail:busy', title: 'Busy', detail: 'the database is being moved' }),
     }),
   );
-  await desk.start('stale-b', 'ORD-2342');
+  await desk.start('stale-b', 'ORD-2642');
   const strip = page.getByRole('alert').filter({ hasText: 'Not live since' });
   await expect(strip).toContainText('The console answered 503: the database is being moved.');
   await expect(strip).toContainText(/The rows below are from \d\d:\d\d:\d\d UTC/);
@@ -236,7 +236,7 @@ test('rows that cannot be read anew stay, with why and when it is tried again; w
 test.describe('in another zone', () => {
   test.use({ timezoneId: 'America/St_Johns' });
   test('every time is in the zone that was chosen, which is kept and named', async ({ rail, desk, page }) => {
-    await desk.start('zoned', 'ORD-2351');
+    await desk.start('zoned', 'ORD-2651');
     await rail.untilStatus('zoned', 'completed');
     const runs = new RunsPage(page);
     await runs.open('q=zoned');
