@@ -1,11 +1,12 @@
 'use client';
 
 import dynamic from 'next/dynamic';
-import { parseAsStringLiteral, useQueryState } from 'nuqs';
+import { useQueryState } from 'nuqs';
 import { Dialog, DropdownMenu } from 'radix-ui';
 import { useConfines } from '@/components/ui/confined';
 import { Skeleton } from '@/components/ui/problem-note';
 import type { RunSummary } from '@/lib/client/api-types';
+import { openParam } from '@/lib/client/url-state';
 
 /** Nobody needs it before it is open. */
 const ExportBody = dynamic(() => import('./export-body').then((module) => module.ExportBody), {
@@ -14,7 +15,7 @@ const ExportBody = dynamic(() => import('./export-body').then((module) => module
 });
 
 /** Whether the dialog is open, in the address. */
-const useExportOpen = () => useQueryState('open', parseAsStringLiteral(['export'] as const));
+const useExportOpen = () => useQueryState('open', openParam);
 
 /** The way to it, in the menu of a run. */
 export function ExportItem() {
@@ -28,7 +29,6 @@ export function ExportItem() {
 export function ExportDialog({ run }: { readonly run: RunSummary }) {
   const confines = useConfines();
   const [open, setOpen] = useExportOpen();
-  // Another dialog's name is told to all who read this one.
   if (open !== 'export' || confines !== undefined) return null;
   return (
     <Dialog.Root open onOpenChange={(stays) => !stays && void setOpen(null)}>

@@ -14,7 +14,7 @@ import { dayStart, useZone } from '@/components/ui/zone';
 import { problemOf } from '@/lib/client/api';
 import type { RunSummary } from '@/lib/client/api-types';
 import { readEveryRun, runsCountQuery, runsQuery } from '@/lib/client/run-queries';
-import { type RunsFilter, type RunsView, runsParams } from '@/lib/client/url-state';
+import { openParam, type RunsFilter, type RunsView, runsParams } from '@/lib/client/url-state';
 import { BulkBar } from './bulk-bar';
 import { CancelDialog } from './cancel-dialog';
 import { columnNames, keptColumns, shownColumns } from './columns';
@@ -38,7 +38,6 @@ const NEAR_PX = 1_200;
 const AGAIN_MS = 5_000;
 
 const inLastDay: RunsFilter = { ...noFilter, within: '24h' };
-const openParam = parseAsStringLiteral(['save-view', 'cancel', 'upload'] as const);
 
 export function RunsPage() {
   const zone = useZone();

@@ -1,7 +1,7 @@
 'use client';
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { parseAsStringLiteral, useQueryState } from 'nuqs';
+import { useQueryState } from 'nuqs';
 import { Dialog } from 'radix-ui';
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { Button } from '@/components/ui/button';
@@ -10,6 +10,7 @@ import { Glyph } from '@/components/ui/glyph';
 import { runKeys } from '@/lib/client/run-queries';
 import { sessionQuery } from '@/lib/client/session-queries';
 import { type Upload, uploads } from '@/lib/client/uploads';
+import { openParam } from '@/lib/client/url-state';
 import { UploadList } from './upload-list';
 import { stateWords, underWayWords } from './upload-words';
 
@@ -27,7 +28,7 @@ const nothing: readonly Upload[] = [];
 /** Uploads of every page: files dropped anywhere, the dialog with what became of each, and a strip while it is closed. */
 export function UploadsOfPage({ terms }: { readonly terms: UploadTerms }) {
   const client = useQueryClient();
-  const [open, setOpen] = useQueryState('open', parseAsStringLiteral(['upload'] as const));
+  const [open, setOpen] = useQueryState('open', openParam);
   const all = useSyncExternalStore(uploads.subscribe, uploads.snapshot, () => nothing);
   const [said, setSaid] = useState('');
   const role = useQuery(sessionQuery).data?.role;

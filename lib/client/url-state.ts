@@ -101,6 +101,9 @@ export const planHref = (runId: string, mode: (typeof planModes)[number], from?:
 export const frameDialogNames = ['palette', 'keys'] as const;
 export type FrameDialogName = (typeof frameDialogNames)[number];
 
+/** Dialogs of pages in `open`. One parser for all who read it: the address tells each of them the name that another set. */
+export const openParam = parseAsStringLiteral(['upload', 'export', 'save-view', 'cancel'] as const);
+
 /** `GET /api/v1/audit` as its page asks. */
 export const auditParams = {
   actor: parseAsArrayOf(parseAsString).withDefault([]),
