@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect, test } from '../fixtures/desk';
-
-const HISTORY = new URL('../../lib/ingest/langgraph/fixtures/parallel.json', import.meta.url);
+import { historyOf } from '../fixtures/histories';
 
 test('each way to connect is shown with the console’s own address, is copied as it stands, and stays in the address', async ({
   rail,
@@ -36,7 +35,7 @@ test('the page tells that a run has arrived, and leads to it', async ({ rail, pa
   const arrivals = page.getByRole('complementary', { name: 'Arrivals' });
   await expect(arrivals).toContainText(/Waiting for (?:the first|a new) run/);
   const thread = 'connect-arrives';
-  const text = readFileSync(HISTORY, 'utf8').replaceAll(/"thread_id": ?"[^"]+"/g, `"thread_id":"${thread}"`);
+  const text = historyOf('parallel.json', thread);
   const sent = await request.post(`${rail.url}/api/v1/traces`, {
     headers: { 'content-type': 'application/json' },
     data: Buffer.from(text),

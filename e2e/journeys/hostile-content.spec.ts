@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { ApiClient } from '@/lib/testing/api-client';
 import { EVIL, hostileName, makeHostileRun, RAN } from '@/lib/testing/hostile-run';
 import { memoryStore } from '@/lib/testing/memory-store';
 import { startTestConsole } from '@/lib/testing/test-console';
 import { expect, test } from '../fixtures/guarded';
+import { historyOf } from '../fixtures/histories';
 import { RunPage } from '../pages/run-page';
 
 /** Where what a page's policy forbids is told; it goes out of the page by this name. */
@@ -52,10 +52,8 @@ test('every page keeps its own content policy, in the production build', async (
   const other = await page.request.get('/runs');
   expect(other.headers()['content-security-policy']).not.toBe(policy);
 
-  const fixture = readFileSync(
-    new URL('../../lib/ingest/langgraph/fixtures/with-graph.json', import.meta.url),
-  );
-  const uploaded = await guarded.api.post('/api/v1/traces', new Uint8Array(fixture));
+  const history = historyOf('with-graph.json', 'hostile-beside');
+  const uploaded = await guarded.api.post('/api/v1/traces', Buffer.from(history));
   const runId = uploaded.body.runs[0].id as string;
   for (const path of [
     '/runs',

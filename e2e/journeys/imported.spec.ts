@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from '../fixtures/desk';
+import { historyOf } from '../fixtures/histories';
 import { Rail } from '../fixtures/rail';
 import { RunPage } from '../pages/run-page';
 
@@ -30,8 +30,7 @@ test('a LangGraph thread with forks of forks opens with its mined graph, its lin
   rail,
   page,
 }) => {
-  const file = new URL('../../lib/ingest/langgraph/fixtures/forks-of-forks.json', import.meta.url);
-  const { runs } = await rail.upload(readFileSync(file, 'utf8'));
+  const { runs } = await rail.upload(historyOf('forks-of-forks.json', 'imported-forks'));
   // Of the file: one branch has ended, one has failed and one waits, and so did the main line that two of them left.
   expect(runs.map(({ status }) => status).sort()).toEqual(['completed', 'completed', 'failed', 'waiting']);
   const run = new RunPage(page);

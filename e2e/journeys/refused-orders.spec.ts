@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from '../fixtures/desk';
+import { historyOf } from '../fixtures/histories';
 import { ACTOR } from '../fixtures/rail';
 import { PlanPage } from '../pages/plan-page';
 import { RunPage } from '../pages/run-page';
@@ -51,8 +51,7 @@ test('an action that is not possible is shown disabled, with the reason (S32)', 
   await desk.replaceWorker();
 
   // Of a trace from elsewhere nobody knows the code.
-  const file = new URL('../../lib/ingest/langgraph/fixtures/parallel.json', import.meta.url);
-  const { runs } = await rail.upload(readFileSync(file, 'utf8'));
+  const { runs } = await rail.upload(historyOf('parallel.json', 'refused-imported'));
   await run.open(runs[0]?.id ?? '');
   await run.drawn();
   await locked('Fork', 'b');

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '../fixtures/desk';
+import { historyOf } from '../fixtures/histories';
 import { RunsPage } from '../pages/runs-page';
 
 test('what a person must act on is one view, with what a cancelled run left in doubt, and nothing else is in it', async ({
@@ -255,9 +256,7 @@ test('of more runs than are read by scrolling the rest is asked for, and the key
   rail,
   page,
 }) => {
-  const [first] = JSON.parse(
-    readFileSync(new URL('../../lib/ingest/langgraph/fixtures/window.json', import.meta.url), 'utf8'),
-  ) as { metadata: object; checkpoint: object }[];
+  const [first] = JSON.parse(historyOf('window.json', 'many')) as { metadata: object; checkpoint: object }[];
   const many = 1_240;
   const ids = Array.from({ length: many }, (_, n) => `many-${String(n).padStart(5, '0')}`);
   const states = ids.map((id) => ({

@@ -32,7 +32,7 @@ test('whoever is not signed in is asked to, and comes back to where the link led
   expect(await guarded.api.command(worker.runId, { mode: 'cancel', reason: 'by a program' })).toMatchObject({
     status: 202,
   });
-  await expect(page.getByRole('row').filter({ hasText: 'comes-live' })).toContainText('Cancelled');
+  await expect(page.getByRole('row').filter({ hasText: 'comes-live' })).toContainText('cancel accepted');
 
   await page.getByRole('button', signOut).click();
   await expect(page).toHaveURL(/\/sign-in$/);

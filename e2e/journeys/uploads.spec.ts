@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from '../fixtures/desk';
+import { historyOf } from '../fixtures/histories';
 import { RunPage } from '../pages/run-page';
 import { RunsPage } from '../pages/runs-page';
 
-const fixture = (name: string) => new URL(`../../lib/ingest/langgraph/fixtures/${name}`, import.meta.url);
-const path = (name: string) => fixture(name).pathname;
+const file = (name: string, thread: string) => ({
+  name,
+  mimeType: 'application/json',
+  buffer: Buffer.from(historyOf(name, thread)),
+});
 
 test('files are chosen, several at once, each with a report, and the same again brings nothing new', async ({
   page,
@@ -17,13 +20,18 @@ test('files are chosen, several at once, each with a report, and the same again 
   await expect(dialog).toContainText(/At most [\d.]+ MB a file/);
   const files = dialog.getByRole('list', { name: 'Files' });
   const item = (name: string) => files.getByRole('listitem', { name, exact: true });
-  await page.getByLabel('Files to upload').setInputFiles([path('broken-parts.json'), path('parallel.json')]);
+  await page
+    .getByLabel('Files to upload')
+    .setInputFiles([
+      file('broken-parts.json', 'uploaded-broken'),
+      file('parallel.json', 'uploaded-parallel'),
+    ]);
   await expect(item('parallel.json')).toContainText('1 run read');
   await expect(item('broken-parts.json')).toContainText(/note/);
   await expect(item('broken-parts.json').getByText(/what was skipped/)).toBeVisible();
   await expect(page.getByRole('status', { name: 'Uploads' })).toContainText('parallel.json');
 
-  await page.getByLabel('Files to upload').setInputFiles(path('parallel.json'));
+  await page.getByLabel('Files to upload').setInputFiles(file('parallel.json', 'uploaded-parallel'));
   await expect(item('parallel.json')).toHaveCount(2);
   await expect(item('parallel.json').last()).toContainText('Nothing new: 1 run known already');
   const link = item('parallel.json').last().getByRole('link');
@@ -39,7 +47,7 @@ test('a file that is no trace, and one that was cut off, are refused with why, a
   await page.goto('/runs?open=upload');
   const files = page.getByRole('list', { name: 'Files' });
   const item = (name: string) => files.getByRole('listitem', { name, exact: true });
-  const whole = readFileSync(fixture('with-graph.json'));
+  const whole = file('with-graph.json', 'uploaded-whole').buffer;
   await page.getByLabel('Files to upload').setInputFiles([
     {
       name: '<img src=x onerror=alert(1)>.json',
@@ -72,7 +80,7 @@ test('a file is dropped on a run’s page, goes on while its reader moves about,
   const run = new RunPage(page);
   await run.open('dropped-on');
   await run.drawn();
-  const text = readFileSync(fixture('window.json'), 'utf8');
+  const text = historyOf('window.json', 'uploaded-dropped');
   let letGo: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
     letGo = resolve;

@@ -1,6 +1,6 @@
 'use client';
 
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Command as Cmdk } from 'cmdk';
 import { usePathname, useRouter, useSearchParams } from 'next/navigation';
 import { useEffect, useMemo, useRef } from 'react';
@@ -11,7 +11,7 @@ import { Glyph } from '@/components/ui/glyph';
 import { hotkeysHere, useMod } from '@/components/ui/hotkeys';
 import { problemOf } from '@/lib/client/api';
 import type { RunSummary } from '@/lib/client/api-types';
-import { everyStepQuery, foundRunsQuery } from '@/lib/client/frame-queries';
+import { everyStepQuery, FOUND, foundRunsQuery } from '@/lib/client/frame-queries';
 import { checkpointsQuery, graphQuery, runQuery, stepsQuery } from '@/lib/client/run-queries';
 import { planModes } from '@/lib/client/url-state';
 import { frameDialogs } from '../frame-dialogs';
@@ -123,13 +123,17 @@ export function Palette({ find }: { readonly find: string }) {
   const doing = run === undefined ? NONE : runCommands(run, here);
   const keys = [...everywhere, ...keyCommands(here, doing)];
   const sought = useRested(find.trim(), TYPING_MS);
-  const found = useQuery(foundRunsQuery(sought));
-  const runs: Group = {
-    name: sought === '' ? 'Runs that moved last' : 'Runs',
-    items: foundRunCommands(found.data?.items ?? NONE),
-    total: found.data?.total ?? 0,
-  };
+  // Until the answer is there, those of the last one that fit stay: what Enter would open is not taken from under it.
+  const found = useQuery({ ...foundRunsQuery(sought), placeholderData: keepPreviousData });
   const asked = find.trim() !== '';
+  const waits = found.isFetching || sought !== find.trim();
+  const answered = foundRunCommands(found.data?.items ?? NONE);
+  const fitting = waits ? search(answered, find, FOUND) : { shown: answered, total: found.data?.total ?? 0 };
+  const runs: Group = {
+    name: asked ? 'Runs' : 'Runs that moved last',
+    items: fitting.shown,
+    total: fitting.total,
+  };
   const commands = (name: string, items: readonly Command[]): Group => {
     const { shown, total } = search(items, find, Number.POSITIVE_INFINITY);
     return { name, items: shown, total };
@@ -140,7 +144,6 @@ export function Palette({ find }: { readonly find: string }) {
       : [...(run === undefined ? [] : [commands('This run', doing)]), runs, commands('Everywhere', keys)]
   ).filter(({ items }) => items.length > 0);
   const count = groups.reduce((n, { items }) => n + items.length, 0);
-  const waits = found.isFetching || sought !== find.trim();
 
   const act = (command: Command) => {
     if (command.reason !== undefined) return;
