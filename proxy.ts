@@ -6,6 +6,7 @@ import { credentialsOf, type Gate, refusedAtGate } from '@/lib/server/gate';
 import { gate } from '@/lib/server/gate-of';
 import { apiHeaders, isApiPath, pageHeaders, refuse, safetyHeaders } from '@/lib/server/guards';
 import type { Outgoing } from '@/lib/server/http';
+import { toldToExporter } from '@/lib/server/otlp-answer';
 import { PEER_HEADER } from '@/lib/server/peer-header';
 import { missAnswer, problemAnswer } from '@/lib/server/problems';
 import { router } from '@/lib/server/router';
@@ -22,6 +23,8 @@ export function proxy(request: NextRequest): Response {
   const path = request.nextUrl.pathname;
   const header = (name: string) => request.headers.get(name) ?? undefined;
   const doors = gate();
+  const refused = (answer: Outgoing) =>
+    answered(toldToExporter(answer, { path, contentType: header('content-type') }));
   const refusal = refuse(
     {
       peer: header(PEER_HEADER),
@@ -35,10 +38,10 @@ export function proxy(request: NextRequest): Response {
     },
     doors,
   );
-  if (refusal !== undefined) return answered(problemAnswer(refusal, 403));
+  if (refusal !== undefined) return refused(problemAnswer(refusal, 403));
   if (isApiPath(path)) {
     const match = find(request.method, path);
-    return match.kind === 'found' ? NextResponse.next({ headers: apiHeaders }) : answered(missAnswer(match));
+    return match.kind === 'found' ? NextResponse.next({ headers: apiHeaders }) : refused(missAnswer(match));
   }
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return answered(missAnswer({ kind: 'method-not-allowed', allow: 'GET, HEAD' }));
@@ -75,4 +78,4 @@ function page(request: NextRequest, doors: Gate): Response {
 }
 
 const answered = ({ status, headers, body }: Outgoing): Response =>
-  new Response(body as string, { status, headers: { ...apiHeaders, ...headers } });
+  new Response(body as BodyInit, { status, headers: { ...apiHeaders, ...headers } });

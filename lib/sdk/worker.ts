@@ -354,7 +354,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     }
   };
   if (options.handleSignals !== false) noSignals = onSignals({ stop, left: () => worker.left(), say: warn });
-  await worker.open();
+  try {
+    await worker.open();
+  } catch (error) {
+    client.close();
+    noSignals();
+    throw error;
+  }
   return { workerId: worker.workerId, start: (agent, asked) => worker.start(agent, asked), stop };
 }
 

@@ -71,6 +71,8 @@ const every = routes.flatMap(([path, module]) =>
 );
 /** What anybody may ask for: signing in, and what a link itself opens. */
 const open = (path: string) => path === '/api/v1/session' || path.startsWith('/api/v1/shared/');
+/** Exporters are told a `google.rpc.Status`. */
+const isReceiver = (path: string) => path === '/v1/traces';
 
 describe('a console with tokens', () => {
   it.each(every.filter(([, path]) => !open(path)))(
@@ -79,6 +81,7 @@ describe('a console with tokens', () => {
       const response = await call(method, path);
       expect(response.status).toBe(401);
       expect(response.headers.get('www-authenticate')).toBe('Bearer realm="rerail"');
+      if (isReceiver(path)) return expect(await response.json()).toMatchObject({ code: 16 });
       expect(await problemOf(response)).toMatchObject({
         type: 'urn:rerail:problem:not-signed-in',
         status: 401,
@@ -108,6 +111,10 @@ describe('a console with tokens', () => {
         bearer('viewer'),
       );
       expect([method, path, refused.status]).toEqual([method, path, 403]);
+      if (isReceiver(path)) {
+        expect(await refused.json()).toMatchObject({ code: 7, message: expect.stringContaining('operator') });
+        continue;
+      }
       expect(await problemOf(refused)).toMatchObject({
         type: 'urn:rerail:problem:needs-role',
         needed: 'operator',

@@ -16,6 +16,7 @@ import {
   refuseUnlessJson,
 } from './http';
 import type { EndpointDoc } from './openapi/describe';
+import { toldToExporter } from './otlp-answer';
 import { PEER_HEADER } from './peer-header';
 import { presentProblem } from './present/problem';
 import { includes, neededFor, type Principal, type Role } from './principal';
@@ -131,8 +132,13 @@ function handlerOf<Params, Query, Body, Value, Problem extends { readonly kind: 
   const handler = async (request: Request, context: RouteContext) => {
     const { gate } = await deps();
     const entered = gate.enter(credentialsOf((name) => request.headers.get(name) ?? undefined));
-    if (!entered.ok) return toResponse(refusedAtGate(entered.problem));
-    return toResponse(await direct(fromRequest(request, (await context.params) ?? {}, entered.value)));
+    const answer = entered.ok
+      ? await direct(fromRequest(request, (await context.params) ?? {}, entered.value))
+      : refusedAtGate(entered.problem);
+    const { pathname: path } = new URL(request.url);
+    return toResponse(
+      toldToExporter(answer, { path, contentType: request.headers.get('content-type') ?? undefined }),
+    );
   };
   return Object.assign(handler, { direct, described: describedBy(spec, admitted === 'anybody') });
 }

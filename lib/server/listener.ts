@@ -5,6 +5,7 @@ import type { Deps } from './deps';
 import { type Gate, refusedAtGate } from './gate';
 import { apiHeaders, type Caller, isApiPath, pageHeaders, refuse } from './guards';
 import { type EdgeProblem, type Incoming, invalid, type Outgoing } from './http';
+import { toldToExporter } from './otlp-answer';
 import type { Principal } from './principal';
 import { missAnswer, problemAnswer } from './problems';
 import type { Match } from './router';
@@ -183,7 +184,11 @@ function readRequest(
 const DRAIN_BYTES = 1024 * 1024 * 1024;
 const DRAIN_MS = 30_000;
 
-async function send(res: ServerResponse, req: IncomingMessage, out: Outgoing): Promise<void> {
+async function send(res: ServerResponse, req: IncomingMessage, answer: Outgoing): Promise<void> {
+  const out = toldToExporter(answer, {
+    path: (req.url ?? '').split('?', 1)[0] ?? '',
+    contentType: req.headers['content-type'],
+  });
   if (res.destroyed) {
     if (out.body instanceof ReadableStream) await out.body.cancel();
     return;

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { builtAssets } from './built-assets';
 import { closeRoot, DatabaseProblem, root } from './container';
 import { type Env, readEnv } from './env';
 import { isLoopbackAddress } from './guards';
@@ -48,9 +49,10 @@ async function pagesOf(
   const app = next({ dev: false, dir: env.root, hostname: env.host, port: env.port, httpServer: server });
   await app.prepare();
   const handle = app.getRequestHandler();
+  const assets = await builtAssets(env.root);
   return async (req, res) => {
     markPeer(req);
-    await handle(req, res);
+    if (!assets(req, res)) await handle(req, res);
   };
 }
 

@@ -11,8 +11,11 @@ const TYPES = { json: 'application/json', protobuf: 'application/x-protobuf' } a
 export const otlpTypes = Object.values(TYPES);
 
 /** What the request is encoded in; undefined where it is neither. */
-export function otlpEncoding(request: Incoming): OtlpEncoding | undefined {
-  switch (mediaType(request.header('content-type'))) {
+export const otlpEncoding = (request: Pick<Incoming, 'header'>): OtlpEncoding | undefined =>
+  encodingOf(request.header('content-type'));
+
+function encodingOf(contentType: string | undefined): OtlpEncoding | undefined {
+  switch (mediaType(contentType)) {
     case TYPES.json:
       return 'json';
     case TYPES.protobuf:
@@ -32,17 +35,29 @@ export function exportAnswer(encoding: OtlpEncoding, partial: PartialSuccess | u
   if (encoding === 'json') {
     // 64-bit numbers are texts in the JSON of protobuf.
     const told = partial && { ...partial, rejectedSpans: String(partial.rejectedSpans) };
-    return answer(200, encoding, JSON.stringify(told === undefined ? {} : { partialSuccess: told }));
+    return whole(200, encoding, JSON.stringify(told === undefined ? {} : { partialSuccess: told }));
   }
   const body =
     partial === undefined
       ? new Uint8Array()
       : bytesField(1, join([varintField(1, partial.rejectedSpans), textField(2, partial.errorMessage)]));
-  return answer(200, encoding, body);
+  return whole(200, encoding, body);
 }
 
 /** Codes of `google.rpc.Code`. */
-const CODES: Readonly<Record<number, number>> = { 400: 3, 408: 4, 413: 8, 415: 3, 503: 14 };
+const CODES: Readonly<Record<number, number>> = {
+  400: 3,
+  401: 16,
+  403: 7,
+  404: 5,
+  405: 12,
+  408: 4,
+  413: 8,
+  415: 3,
+  429: 8,
+  500: 13,
+  503: 14,
+};
 const UNKNOWN = 2;
 
 /** `encoding` undefined: the caller's is none that there is. */
@@ -55,11 +70,38 @@ export function statusAnswer(
   const code = CODES[status] ?? UNKNOWN;
   const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
   return encoding === 'protobuf'
-    ? answer(status, encoding, join([varintField(1, code), textField(2, message)]), retry)
-    : answer(status, 'json', JSON.stringify({ code, message }), retry);
+    ? whole(status, encoding, join([varintField(1, code), textField(2, message)]), retry)
+    : whole(status, 'json', JSON.stringify({ code, message }), retry);
 }
 
-const answer = (
+/** What a problem's body says, in one text: its detail, and each place that is wrong. */
+export function sentenceOf(problem: {
+  readonly detail?: unknown;
+  readonly errors?: readonly { readonly path: string; readonly message: string }[];
+}): string {
+  const places = (problem.errors ?? []).map(({ path, message }) => `${path}: ${message}`);
+  return [String(problem.detail), ...places.filter((place) => place !== problem.detail)].join(' ');
+}
+
+/** The receiver's address. */
+const RECEIVER = '/v1/traces';
+const PROBLEM = 'application/problem+json';
+
+/**
+ * An answer of whatever stands before the receiver (guards, gate, router) as an exporter reads it; answers to other
+ * addresses, and those that are no problem, as they are.
+ */
+export function toldToExporter(
+  answer: Outgoing,
+  { path, contentType }: { readonly path: string; readonly contentType: string | undefined },
+): Outgoing {
+  const { status, headers, body } = answer;
+  if (path !== RECEIVER || headers['content-type'] !== PROBLEM || typeof body !== 'string') return answer;
+  const told = statusAnswer(encodingOf(contentType), status, sentenceOf(JSON.parse(body)));
+  return { ...told, headers: { ...headers, ...told.headers } };
+}
+
+const whole = (
   status: number,
   encoding: OtlpEncoding,
   body: string | Uint8Array,

@@ -204,6 +204,20 @@ describe('POST /api/v1/traces with OTLP files', () => {
     expect(after?.events).toBe((runs[0]?.events ?? 0) + (after?.added ?? 0));
   });
 
+  it.each(['[]', ' [ ]\n', '\n[]', '[{}]', '{}', '{"no":"trace"}'])(
+    'S34 does not take %j for a trace, and names what is one',
+    async (file) => {
+      const refused = await fetch(`${console_.url}/api/v1/traces`, { method: 'POST', body: file });
+      expect(refused.status).toBe(415);
+      const { known, detail } = (await refused.json()) as {
+        readonly known: readonly { readonly format: string }[];
+        readonly detail: string;
+      };
+      expect(known.map(({ format }) => format)).toEqual(['rerail', 'langgraph', 'otlp']);
+      expect(detail).toContain('OTLP traces');
+    },
+  );
+
   it('S30 exports a run that was assembled, to be imported elsewhere, where it grows no more', async () => {
     const spans = agentSpans();
     const id = spans[0]?.spanContext().traceId ?? '';

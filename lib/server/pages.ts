@@ -1,11 +1,14 @@
 import { headers } from 'next/headers';
-import { runId } from '@/lib/core/events/ids';
+import { runId, seq } from '@/lib/core/events/ids';
 import { getRun } from '@/lib/usecases/get-run';
-import type { RunSummary } from '@/lib/wire/v1/runs';
+import { stepsAround } from '@/lib/usecases/steps-around';
+import type { GraphAt, RunSummary, StepRow } from '@/lib/wire/v1/runs';
 import { askedBy } from './asked-by';
 import { deps } from './container';
 import type { Deps } from './deps';
 import { credentialsOf } from './gate';
+import { orNull } from './present/common';
+import { presentStep } from './present/rows';
 import { presentRun } from './present/run';
 
 /* What pages are given with their HTML, so that they need not ask for it. The same as the API answers. */
@@ -14,6 +17,34 @@ import { presentRun } from './present/run';
 export async function readRun(id: string): Promise<RunSummary | undefined> {
   const found = await getRun(await askedByReader(), { runId: runId(id) });
   return found.ok ? presentRun(found.value) : undefined;
+}
+
+/** The steps around a moment, as `/steps` gives them, and the visits around it, as `/graph` does. */
+interface ReadSteps {
+  readonly items: readonly StepRow[];
+  readonly total: number;
+  /** All that began after the first seq, up to the second (null: to the end). */
+  readonly after: number;
+  readonly to: number | null;
+  readonly visits: GraphAt['visits'];
+}
+
+/** So many steps up to `at` and so many after it; undefined where there is no run, or no step near before it. */
+export async function readStepsAround(
+  id: string,
+  at: number,
+  { before, after }: { readonly before: number; readonly after: number },
+): Promise<ReadSteps | undefined> {
+  const found = await stepsAround(await askedByReader(), { runId: runId(id), at: seq(at), before, after });
+  if (!found.ok || found.value === undefined) return undefined;
+  const { steps, visits, total, ...stretch } = found.value;
+  return {
+    items: steps.map(({ step, inForce }) => presentStep(step, inForce)),
+    total,
+    after: stretch.after,
+    to: orNull(stretch.to),
+    visits: visits.map((visit) => ({ ...visit, leftSeq: orNull(visit.leftSeq) })),
+  };
 }
 
 /** The root's content for whoever looks at the page; the proxy has let nobody else through. */

@@ -39,3 +39,13 @@ it('a worker of the SDK is heard by its token, and told at once where it has non
     await worker.stop();
   }
 });
+
+it('a worker that could not start leaves nothing behind in its process', async () => {
+  const signals = ['SIGTERM', 'SIGINT'] as const;
+  const listening = () => signals.map((signal) => process.listenerCount(signal));
+  const before = listening();
+  await expect(startWorker({ console: console_.url, agents, workerId: 'never' })).rejects.toThrow(/401/);
+  const nowhere = new URL('../testing/no-such-agent.mjs', import.meta.url);
+  await expect(startWorker({ console: console_.url, agents: [nowhere] })).rejects.toThrow();
+  expect(listening()).toEqual(before);
+});

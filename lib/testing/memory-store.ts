@@ -111,7 +111,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   });
 
   function cut(rows: RunRows, { after, effects: gone }: Cut): void {
-    rows.events.length = after;
+    for (const digest of digestsIn(rows.events.splice(after))) {
+      const row = payloads.get(digest);
+      if (row !== undefined) row.looseSince = now();
+    }
     rows.snapshots.splice(0, rows.snapshots.length, ...rows.snapshots.filter(({ seq }) => seq <= after));
     for (const [key, { startedSeq }] of rows.steps) if (startedSeq > after) rows.steps.delete(key);
     for (const [key, { askedSeq }] of rows.questions) if (askedSeq > after) rows.questions.delete(key);
@@ -449,8 +452,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       },
       async sweep(olderThan) {
         let swept = 0;
+        const used = digestsIn([...runs.values()].flatMap(({ events }) => events));
         for (const [digest, row] of payloads) {
           if (row.looseSince === undefined || row.looseSince >= olderThan) continue;
+          if (used.has(digest)) {
+            row.looseSince = undefined;
+            continue;
+          }
           payloads.delete(digest);
           swept += 1;
         }

@@ -1,3 +1,4 @@
+import type { Sha256 } from '@/lib/core/events/ids';
 import type { FileJson } from '@/lib/ingest/json';
 import { otlpImporter } from '@/lib/ingest/otlp/otlp-importer';
 import type { Assembled, ImportedPart, SplitParts } from '@/lib/usecases/ports';
@@ -88,7 +89,7 @@ export const runOf = (spans: readonly SpanWords[]): Assembled =>
   assembled(splitOk(bytesOf(request(spans.map(span)))).parts);
 
 /** Text of a payload of the run. */
-export const textIn = ({ run }: Assembled, ref: { readonly sha256: string } | undefined): string => {
-  const payload = [...run.payloads.values()].find(({ sha256 }) => sha256 === ref?.sha256);
+export const textIn = ({ run }: Assembled, ref: { readonly sha256: Sha256 } | undefined): string => {
+  const payload = ref === undefined ? undefined : run.payloads.get(ref.sha256);
   return payload === undefined ? '' : new TextDecoder().decode(payload.body);
 };

@@ -12,7 +12,7 @@ import {
   stepKey,
   workerId,
 } from '@/lib/core/events/ids';
-import type { PayloadRef } from '@/lib/core/events/payload';
+import type { Payload, PayloadRef } from '@/lib/core/events/payload';
 import type { EventBody } from '@/lib/core/events/run-event';
 import type { Machine } from '@/lib/core/machine/machine';
 import type {
@@ -1535,6 +1535,7 @@ export function storeContract(
       after: number,
       bodies: readonly EventBody[],
       rest: Partial<Change> = {},
+      payloads: readonly Payload[] = [],
     ): Promise<number> => {
       const done = await store.commit<number, never>({
         runId: runId(id),
@@ -1542,7 +1543,11 @@ export function storeContract(
           const before = assertDefined(context.run, 'the run is there');
           const kept = { ...before, headSeq: seq(after), edition: before.edition + 1 };
           const cut = { after: seq(after), effects: [] };
-          const change = appendTo(runId(id), { ...context, run: kept }, { bodies, rest: { cut, ...rest } });
+          const change = appendTo(
+            runId(id),
+            { ...context, run: kept },
+            { bodies, payloads, rest: { cut, ...rest } },
+          );
           return { ok: true, value: { value: change.run.headSeq, change } };
         },
       });
@@ -1668,6 +1673,41 @@ export function storeContract(
       expect(await heads('run_b')).toEqual([1, 2]);
       expect(await store.edition(runId('run_b'))).toBe(0);
       expect(await store.edition(runId('run_x'))).toBeUndefined();
+    });
+
+    it('sweeps payloads of cut events once they are older, unless anything refers to them, then or by then', async () => {
+      const [gone, kept, again, elsewhere, later, new_] = [
+        'gone',
+        'kept',
+        'again',
+        'elsewhere',
+        'later',
+        'new',
+      ].map((text) => payload(JSON.stringify(text))) as [
+        Payload,
+        Payload,
+        Payload,
+        Payload,
+        Payload,
+        Payload,
+      ];
+      await append(store, 'run_b', { bodies: [queued, message(elsewhere)], payloads: [elsewhere] });
+      await append(store, 'run_a', {
+        bodies: [queued, message(kept), ...[gone, kept, again, elsewhere, later].map(message)],
+        payloads: [gone, kept, again, elsewhere, later],
+      });
+      await rewrite('run_a', 2, [message(again), message(new_)], {}, [again, new_]);
+      const sweep = (at: number) => store.payloads.sweep(epochMs(store.clock.now() + at));
+      expect(await sweep(-DAY)).toBe(0);
+      await append(store, 'run_c', { bodies: [queued, message(later)], payloads: [later] });
+      expect(await sweep(DAY)).toBe(1);
+      const all = [gone, kept, again, elsewhere, later, new_].map(({ sha256: one }) => one);
+      expect(await store.payloads.missing(all)).toEqual([gone.sha256]);
+      expect(await sweep(DAY)).toBe(0);
+      // What goes back to what it was has its payloads again.
+      await rewrite('run_a', 2, [message(gone)], {}, [gone]);
+      expect(await sweep(DAY)).toBe(2);
+      expect(await store.payloads.missing(all)).toEqual([again.sha256, new_.sha256]);
     });
 
     it('goes on after a cut as if the journal had always been so, and begins at another time where it says so', async () => {

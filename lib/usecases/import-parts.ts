@@ -250,8 +250,6 @@ async function grownBy(
   );
   const next = await rewritten(deps, made, before, assembly?.children ?? 0);
   if (!next.ok) return next;
-  if (made.head.machine !== undefined)
-    await store.machines.put(made.head.machine.digest, made.head.machine.machine);
   const { change, isWhole, warnings } = next.value;
   return ok({
     before,

@@ -4,35 +4,9 @@ import type { Seq } from '@/lib/core/events/ids';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { ledgerChanges, ledgerOf, putInLedger } from '@/lib/core/projections/ledger';
 import { emptyState, foldRun } from '@/lib/core/projections/run-state';
-import { memoryStore } from '@/lib/testing/memory-store';
-import { arbitraryLineage, type TestLineage } from '@/lib/testing/random-journal';
+import { storeOfLineage } from '@/lib/testing/lineage-store';
+import { arbitraryLineage } from '@/lib/testing/random-journal';
 import { listEffects } from './list-effects';
-
-async function stored(lineage: TestLineage) {
-  const store = memoryStore();
-  for (const { run, events, steps, questions, checkpoints, snapshots } of lineage.runs.values())
-    await store.commit({
-      runId: run.runId,
-      root: run.root,
-      decide: () => ({
-        ok: true,
-        value: {
-          value: undefined,
-          change: {
-            run,
-            events,
-            payloads: [],
-            steps: [...steps.values()],
-            effects: [...lineage.effects.values()].filter((effect) => effect.runId === run.runId),
-            questions: [...questions.values()],
-            checkpoints,
-            snapshots,
-          },
-        },
-      }),
-    });
-  return store;
-}
 
 /** Every event folded from the first, with the state before it: what the quick way must agree with. */
 function ledgerFolded(events: readonly RunEvent[], at: number) {
@@ -50,7 +24,7 @@ function ledgerFolded(events: readonly RunEvent[], at: number) {
 it('the ledger before the head is what folding the journal up to there gives, at every seq of a random run', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryLineage(120), fc.nat(0xffff), async (lineage, pick) => {
-      const store = await stored(lineage);
+      const store = await storeOfLineage(lineage);
       const { run, events } = lineage.of();
       const at = (pick % run.headSeq) as Seq;
       const found = await listEffects({ store }, { runId: run.runId, at });

@@ -325,7 +325,10 @@ export interface PayloadStore {
   get(sha256: Sha256): Promise<Payload | undefined>;
   many(digests: readonly Sha256[]): Promise<ReadonlyMap<Sha256, Payload>>;
   missing(digests: readonly Sha256[]): Promise<readonly Sha256[]>;
-  /** Deletes what no event refers to and is older; returns the count. */
+  /**
+   * Deletes what no event refers to, and has not since before `olderThan`: what was stored without one, and what the
+   * cutting of a journal left behind. Returns the count.
+   */
   sweep(olderThan: EpochMs): Promise<number>;
 }
 
@@ -467,6 +470,7 @@ export interface ImportedRun {
   readonly events: readonly RunEvent[];
   /** By digest; what the journal refers to and the file holds. */
   readonly payloads: ReadonlyMap<Sha256, Payload>;
+  /** Absent of what is assembled from parts: its journal names none, and shows what it did. */
   readonly machine?: { readonly digest: MachineDigest; readonly machine: Machine };
   /** Digest of the state at the head where the file's writer folded it; compared with ours. */
   readonly headDigest?: Sha256;

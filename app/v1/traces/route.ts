@@ -8,6 +8,7 @@ import {
   type OtlpEncoding,
   otlpEncoding,
   otlpTypes,
+  sentenceOf,
   statusAnswer,
 } from '@/lib/server/otlp-answer';
 import { problemBody } from '@/lib/server/problems';
@@ -18,7 +19,8 @@ import type { ImportTracesProblem, Upload } from '@/lib/usecases/upload';
 const FORMAT = 'otlp';
 /** Warnings in one answer: exporters write them to a log. */
 const MOST_TOLD = 10;
-const FULL_RETRY_SECONDS = 60;
+/** Exporters give up after 10 s unless told otherwise: told to wait for longer, they would not send again at all. */
+const FULL_RETRY_SECONDS = 5;
 
 /** The OTLP/HTTP receiver. Every span is kept, whoever made it: a trace is a run. */
 export const POST = endpoint<undefined, undefined, undefined, Outgoing, never>({
@@ -27,16 +29,34 @@ export const POST = endpoint<undefined, undefined, undefined, Outgoing, never>({
     tag: 'Traces',
     summary: 'Receive spans (OTLP/HTTP)',
     description:
-      'What an OpenTelemetry exporter sends: `ExportTraceServiceRequest` as JSON or protobuf, as it is or gzipped. The answer is in the encoding of the request: `ExportTraceServiceResponse`, whose `partialSuccess` names spans that could not be read or stored; refusals are a `google.rpc.Status`. Every trace is a run, visible from its first span; spans come in any order and over any time, and the same span again changes nothing. 503 with `Retry-After` asks to send the same again.',
-    // Told as 503: an exporter sends it again after that, and not after 507.
-    never: ['storage-full'],
+      'What an OpenTelemetry exporter sends: `ExportTraceServiceRequest` as JSON or protobuf, as it is or gzipped. The answer is in the encoding of the request: `ExportTraceServiceResponse`, whose `partialSuccess` names spans that could not be read or stored; refusals are a `google.rpc.Status`. Every trace is a run, visible from its first span; spans come in any order and over any time, and the same span again changes nothing. 429 and 503 with `Retry-After` ask to send the same again.',
+    // Told as 503: an exporter sends it again after that, and not after 507. All others as a Status.
+    never: [
+      'storage-full',
+      'invalid-request',
+      'foreign-address',
+      'foreign-host',
+      'cross-site',
+      'not-signed-in',
+      'needs-role',
+      'link-reads-one-run',
+      'bad-token',
+      'too-many-attempts',
+      'internal',
+    ],
     body: { types: otlpTypes, says: '`ExportTraceServiceRequest`.' },
     answers: {
       200: { says: 'Taken; `partialSuccess` where something of it was not.', types: otlpTypes },
       400: { says: 'Not what its content type says: `google.rpc.Status`.', types: otlpTypes },
+      401: { says: 'No token, or a wrong one: `google.rpc.Status`.', types: otlpTypes },
+      403: {
+        says: 'The token may only look, or the request may not come here: `google.rpc.Status`.',
+        types: otlpTypes,
+      },
       408: { says: 'The body came too slowly: `google.rpc.Status`.', types: otlpTypes },
       413: { says: 'Larger than this console takes: `google.rpc.Status`.', types: otlpTypes },
       415: { says: 'Of another content type or encoding: `google.rpc.Status`.', types: otlpTypes },
+      429: { says: 'Too many wrong tokens came from this address: `google.rpc.Status`.', types: otlpTypes },
       500: { says: 'The console failed: `google.rpc.Status`.', types: otlpTypes },
       503: { says: 'No room now; send it again: `google.rpc.Status`.', types: otlpTypes },
     },
@@ -98,7 +118,7 @@ function partialSuccess({ rejected, warnings }: Upload) {
 function refused(encoding: OtlpEncoding, problem: UploadBodyProblem | ImportTracesProblem): Outgoing {
   const status = statusOf(problem);
   const retryAfter = 'retryAfterSeconds' in problem ? problem.retryAfterSeconds : undefined;
-  return statusAnswer(encoding, status, sentenceOf(problem, status), retryAfter);
+  return statusAnswer(encoding, status, sentenceOf(problemBody(problem, status)), retryAfter);
 }
 
 function statusOf(problem: UploadBodyProblem | ImportTracesProblem): number {
@@ -114,10 +134,4 @@ function statusOf(problem: UploadBodyProblem | ImportTracesProblem): number {
     default:
       return edgeStatus[problem.kind];
   }
-}
-
-function sentenceOf(problem: UploadBodyProblem | ImportTracesProblem, status: number): string {
-  const { detail } = problemBody(problem, status);
-  const places = 'errors' in problem ? problem.errors.map(({ path, message }) => `${path}: ${message}`) : [];
-  return [String(detail), ...places.filter((place) => place !== detail)].join(' ');
 }

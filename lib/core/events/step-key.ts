@@ -31,11 +31,17 @@ export const scopeOf = (key: StepKey): string => key.slice(0, key.lastIndexOf('/
 /** The rest of it: the call within its scope, `search_orders#1`. */
 export const callIn = (key: StepKey): string => key.slice(key.lastIndexOf('/') + 1);
 
-/** `{ state, visit }` of the visit that a key or scope path lies in. */
+/** Names in an address hold no `#`; of a writer that escapes none, the first number that ends a part is taken. */
+const HEAD = /^(.*?)#(\d{1,15})(?=\/|$)/s;
+
+/** Path of the visit that a key or scope path lies in, `lookup#2`; its first part where none is numbered. */
+export const visitPathOf = (address: string): string =>
+  HEAD.exec(address)?.[0] ?? address.split('/', 1)[0] ?? address;
+
+/** `{ state, visit }` of the visit that a key or scope path lies in; visit 0 where the address numbers none. */
 export function visitOf(address: string): { readonly state: string; readonly visit: number } {
-  const head = address.split('/', 1)[0] ?? address;
-  const hash = head.lastIndexOf('#');
-  return { state: unescapeName(head.slice(0, hash)), visit: Number(head.slice(hash + 1)) };
+  const [, state, visit] = HEAD.exec(address) ?? [];
+  return { state: unescapeName(state ?? visitPathOf(address)), visit: Number(visit ?? 0) };
 }
 
 /** True where `address` is `scope` or lies below it. */

@@ -1,5 +1,6 @@
-import type { EpochMs, RunId, StepKey } from '../events/ids';
+import type { EpochMs, RunId } from '../events/ids';
 import type { Decision, PlanOptions } from '../events/run-event';
+import { visitPathOf } from '../events/step-key';
 import {
   askAgainAt,
   isInDoubt,
@@ -51,19 +52,13 @@ export function planStep(row: StepRecord, region: Region, context: StepContext):
   return {
     key: row.stepKey,
     name: row.name,
-    visit: visitIn(row.stepKey),
+    visit: visitPathOf(row.stepKey),
     kind: row.kind,
     ...(row.effect && { effect: row.effect }),
     seq: hasOutcome(row) ? (row.endedSeq ?? row.attemptSeq) : row.attemptSeq,
     ...(effect && effectParts(effect)),
     ...answer,
   };
-}
-
-/** Path of the visit that a key lies in. */
-function visitIn(key: StepKey): string {
-  const end = key.indexOf('/');
-  return end < 0 ? key : key.slice(0, end);
 }
 
 /**
@@ -108,7 +103,7 @@ function answerFor(
   if (region === 'closed-visit') {
     return {
       disposition: 'restored',
-      reason: `Inside ${visitIn(row.stepKey)}, which is closed: its results stand, nothing of it runs.`,
+      reason: `Inside ${visitPathOf(row.stepKey)}, which is closed: its results stand, nothing of it runs.`,
     };
   }
   if (region === 'behind') return afterPoint(row, effect, context);

@@ -4,15 +4,18 @@ import type { Effect, MachineDifference, StepKind } from '../machine/machine';
 
 export type PlanMode = Extract<CommandMode, 'resume' | 'rewind' | 'fork' | 'replay'>;
 
-export type Disposition =
-  | 'restored'
-  | 'reuse'
-  | 'skip'
-  | 'recompute'
-  | 'execute'
-  | 'retry-same-key'
-  | 'needs-decision'
-  | 'blocked';
+/** What a plan does about a step, in the order in which totals are told. */
+export const dispositions = [
+  'restored',
+  'reuse',
+  'skip',
+  'recompute',
+  'execute',
+  'retry-same-key',
+  'needs-decision',
+  'blocked',
+] as const;
+export type Disposition = (typeof dispositions)[number];
 
 export interface PlannedStep {
   readonly key: StepKey;

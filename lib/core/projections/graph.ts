@@ -143,7 +143,8 @@ function edgesOf(machine: Machine, state: RunState): readonly GraphEdge[] {
   });
 }
 
-function visitsOf(events: readonly VisitEvent[], at: Seq): readonly GraphVisit[] {
+/** Visits in the order of their entry, as they stood at `at`; one whose entry is not among the events is left out. */
+export function visitsOf(events: readonly VisitEvent[], at: Seq): readonly GraphVisit[] {
   const visits = new Map<string, GraphVisit>();
   for (const event of events) {
     if (event.seq > at) break;

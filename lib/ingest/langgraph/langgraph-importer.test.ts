@@ -127,7 +127,7 @@ describe('what a LangGraph history becomes', () => {
       to: 'lone \ud800 and \udfff',
     });
     expect(of(main, 'question.answered')).toMatchObject([{ actor: 'not recorded', by: 'console' }]);
-    expect(warnings.map(({ message }) => message).join('\n')).toMatch(/1 answers are shown as undefined/);
+    expect(warnings.map(({ message }) => message).join('\n')).toMatch(/1 answer is shown as undefined/);
     const failed = runs.find(({ events }) => foldRun(events).status === 'failed');
     expect(of(failed, 'question.expired').map(({ questionId }) => questionId)).toEqual(['q2']);
     expect(of(failed, 'run.failed')[0]?.error).toEqual({

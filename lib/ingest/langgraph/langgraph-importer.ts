@@ -285,7 +285,7 @@ function tellInferred(inferred: Inferred, leftOut: LeftOut, path: string, warn: 
   if (inferred.answers > 0) {
     warn({
       path,
-      message: `a thread history does not hold what was answered to an interrupt: ${inferred.answers} answers are shown as undefined`,
+      message: `a thread history does not hold what was answered to an interrupt: ${inferred.answers === 1 ? '1 answer is' : `${inferred.answers} answers are`} shown as undefined`,
     });
   }
   for (const [where, names] of [

@@ -1,17 +1,14 @@
-import { type EpochMs, epoch, epochMs, type RunId, stepKey } from '@/lib/core/events/ids';
+import { type EpochMs, epoch, epochMs, type RunId } from '@/lib/core/events/ids';
 import type { Hash, Payload } from '@/lib/core/events/payload';
-import type { RecordedError, RunEvent } from '@/lib/core/events/run-event';
-import { keyIn } from '@/lib/core/events/step-key';
+import type { RecordedError } from '@/lib/core/events/run-event';
 import { digestOf } from '@/lib/core/events/value-codec';
-import { machineDigestOf } from '@/lib/core/machine/drift';
-import { mineMachine } from '@/lib/core/machine/mine';
 import { assertDefined } from '@/lib/core/shared/assert';
 import { draftJournal, type JournalDraft } from '@/lib/ingest/importer';
 import type { FileJson } from '@/lib/ingest/json';
 import type { ImportedRun, ImportTools, ImportWarning } from '@/lib/usecases/ports';
 import { failureOf, wholeCall } from './call';
 import { asked, type Conversation, emptyConversation, encodedText, replied, shortened } from './conversation';
-import { type Details, detailsOf } from './details';
+import { restOf, type Shown, shownBy, sourceOf } from './details';
 import { type Layout, layOut, type Step, type Visit } from './layout';
 import { namesOf } from './names';
 import type { Instant, Span } from './span';
@@ -29,8 +26,9 @@ interface Writing {
   readonly warn: (warning: ImportWarning) => void;
   readonly conversation: Conversation;
   readonly trackOf: Map<Step, number>;
-  /** Ids of spans recorded in a scope so far. */
-  readonly ids: Map<string, number>;
+  readonly shown: Shown;
+  /** Key of the source that was told last. */
+  source: string;
 }
 
 /** The journal that the spans of one trace make. `spans` in any order. */
@@ -42,59 +40,46 @@ export function runOf(
 ): ImportedRun {
   const tree = treeOf(spans);
   const layout = layOut(tree, maxDepth, hash);
-  const moments = timelineOf(layout);
+  const ended = endedRoots(tree);
+  const moments = timelineOf(layout, ended.length > 0);
   const journal = draftJournal(runId, hash, new Map<Payload['sha256'], Payload>());
-  const writing: Writing = {
-    journal,
-    hash,
-    warn,
-    conversation: emptyConversation(),
-    trackOf: new Map(),
-    ids: new Map(),
-  };
   const { agent, tags } = namesOf(tree, layout);
   const whole = layout.outer[0] ?? onlyRoot(tree);
   const outside = whole === undefined ? undefined : wholeCall(whole.span, 'agent', maxDepth);
+  const notes: ImportWarning[] = [];
+  const writing: Writing = {
+    journal,
+    hash,
+    warn: (warning) => notes.push(warning),
+    conversation: emptyConversation(),
+    trackOf: new Map(),
+    shown: shownBy(layout, outside?.shown ?? new Map()),
+    source: '',
+  };
   const input = outside?.input;
+  const createdAt = beginOf(tree).ms;
   journal.push({
     kind: 'run.started',
-    at: beginOf(tree).ms,
+    at: createdAt,
     agent,
     tags,
     ...(input === undefined ? {} : { input: journal.put(input) }),
   });
-  for (const { span } of layout.outer) recordId(writing, '', span, beginOf(tree).ms);
   for (const moment of moments) write(writing, moment);
-  const details = detailsOf(tree, layout, outside?.shown ?? new Map());
-  writeDetails(writing, details);
-  end(writing, tree, layout, outside?.result);
-  for (const warning of warningsOf(tree, layout)) warn(warning);
-
-  const { events } = journal;
-  const mined = machineOf(agent, events, hash);
-  const first = assertDefined(events[0], 'a run begins with an event');
-  // What a machine was mined from is all of the run, so its first event is finished last.
-  if (mined !== undefined && first.kind === 'run.started')
-    events[0] = { ...first, machineDigest: mined.digest };
+  notes.push(...warningsOf(tree, layout));
+  if (ended.length > 0) end(writing, tree, layout, ended, notes, outside?.result);
+  for (const note of notes) warn(note);
   return {
     runId,
     root: runId,
     source: ID,
     agent,
-    createdAt: first.at,
+    createdAt,
     epoch: epoch(1),
-    events,
+    events: journal.events,
     payloads: journal.payloads,
-    ...(mined === undefined ? {} : { machine: mined }),
     growth: 'assembled',
   };
-}
-
-/** `undefined` where nothing was seen to be done. */
-function machineOf(agent: string, events: readonly RunEvent[], hash: Hash): ImportedRun['machine'] {
-  if (!events.some(({ kind }) => kind === 'state.entered')) return undefined;
-  const machine = mineMachine(agent, events);
-  return { digest: machineDigestOf(machine, hash), machine };
 }
 
 /** A root that is one call is the run from the outside only where nothing else is. */
@@ -121,6 +106,9 @@ function write(writing: Writing, moment: Moment): void {
     case 'end':
       finish(writing, moment.step, moment.at.ms);
       break;
+    case 'tell':
+      tell(writing, moment.node.span);
+      break;
   }
 }
 
@@ -138,7 +126,7 @@ function enter(
     visit,
     ...(from === undefined ? {} : { from }),
   });
-  if (node !== undefined) recordId(writing, key, node.span, at);
+  if (node !== undefined) tell(writing, node.span);
 }
 
 function leave(
@@ -161,23 +149,27 @@ function leave(
   });
 }
 
-/** Which span it was, for whoever looks it up where the trace came from. */
-function recordId({ journal, ids }: Writing, scope: string, span: Span, at: EpochMs): void {
-  const nth = (ids.get(scope) ?? 0) + 1;
-  ids.set(scope, nth);
+/**
+ * What else the span says, as the variable `span`, and where it came from, where that is not as before. It takes no time:
+ * the span's own are in it.
+ */
+function tell(writing: Writing, span: Span): void {
+  const { journal, shown } = writing;
+  const source = sourceOf(span);
+  const isOther = source.key !== writing.source;
+  writing.source = source.key;
   journal.push({
-    kind: 'value.recorded',
-    at,
-    key: scope === '' ? stepKey(`$id#${nth}`) : keyIn(scope, '$id', nth),
-    of: 'id',
-    value: span.id,
+    kind: 'variables.patched',
+    patch: [
+      ...(isOther ? [{ op: 'add' as const, path: '/source', value: journal.put(source.value) }] : []),
+      { op: 'add', path: '/span', value: journal.put(restOf(span, shown)) },
+    ],
   });
 }
 
 function begin(writing: Writing, step: Step, at: EpochMs): void {
   const { journal, hash } = writing;
-  const { call, key, scope, node } = step;
-  recordId(writing, scope, node.span, at);
+  const { call, key, node } = step;
   const common = { kind: 'step.started', at, stepKey: key, name: call.name, attempt: 1 } as const;
   if (call.kind !== 'llm') {
     const { input, kind, model } = call;
@@ -190,6 +182,7 @@ function begin(writing: Writing, step: Step, at: EpochMs): void {
       inputDigest: digestOf(text, hash),
       ...(model === undefined ? {} : { model }),
     });
+    tell(writing, node.span);
     return;
   }
   const { fresh, track } = asked(writing.conversation, call.messages);
@@ -213,6 +206,7 @@ function begin(writing: Writing, step: Step, at: EpochMs): void {
     ...(call.model === undefined ? {} : { model: call.model }),
     ...(call.parameters === undefined ? {} : { parameters: call.parameters }),
   });
+  tell(writing, node.span);
 }
 
 const roleName = (role: string): string => {
@@ -285,24 +279,26 @@ function failStep({ journal, warn }: Writing, { call, key, node }: Step, at: Epo
   });
 }
 
-/** Everything of the spans that steps do not show, as variables: beside the steps, and counted as none. */
-function writeDetails({ journal }: Writing, details: Details): void {
-  if (details.length === 0) return;
-  journal.push({
-    kind: 'variables.patched',
-    patch: details.map(({ name, value }) => ({
-      op: 'add' as const,
-      path: `/${name}`,
-      value: journal.put(value),
-    })),
-  });
+/** The roots, once all of them have ended; a trace whose root has not come does not say. */
+function endedRoots({ roots }: Tree): readonly Node[] {
+  const own = roots.filter(({ span }) => span.parentId === undefined);
+  return own.every(({ span }) => span.end !== undefined) ? own : [];
 }
 
-/** Ended where its root has; a trace whose root has not come does not say. */
-function end(writing: Writing, tree: Tree, layout: Layout, result: FileJson | undefined): void {
+/** `notes`: what the trace did not say, told with the run. */
+function end(
+  writing: Writing,
+  tree: Tree,
+  layout: Layout,
+  roots: readonly Node[],
+  notes: readonly ImportWarning[],
+  result: FileJson | undefined,
+): void {
   const { journal } = writing;
-  const roots = tree.roots.filter(({ span }) => span.parentId === undefined);
-  if (roots.length === 0 || roots.some(({ span }) => span.end === undefined)) return;
+  if (notes.length > 0) {
+    const value = journal.put(notes.map(({ path, message }) => `${path}: ${message}`));
+    journal.push({ kind: 'variables.patched', patch: [{ op: 'add', path: '/notes', value }] });
+  }
   const at = tree.nodes.reduce<EpochMs>(
     (max, { span, start }) => epochMs(Math.max(max, span.end?.ms ?? 0, start.ms)),
     epochMs(0),

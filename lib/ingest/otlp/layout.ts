@@ -42,6 +42,8 @@ export interface Layout {
   readonly steps: readonly Step[];
   /** Units that are the run itself, from the outside in. */
   readonly outer: readonly Node[];
+  /** What is no visit and no step, those among them: told where it ends. */
+  readonly rest: readonly Node[];
   /** Spans that begin before or end after what holds them, or end before they begin. */
   readonly skewed: readonly Node[];
 }
@@ -65,7 +67,6 @@ export function layOut(tree: Tree, maxDepth: number, hash: Hash): Layout {
   const top: Item[] = [];
   const itemOf = new Map<Node, Item>();
   const homes = new Map<Node, Home>();
-  const missing = new Map<Node, string>();
   for (const node of tree.nodes) {
     const { parent } = node;
     const home: Home =
@@ -75,10 +76,6 @@ export function layOut(tree: Tree, maxDepth: number, hash: Hash): Layout {
           ? parent
           : (homes.get(parent) ?? 'top');
     homes.set(node, home);
-    const lost =
-      node.missingParent ??
-      (parent !== undefined && home === homes.get(parent) ? missing.get(parent) : undefined);
-    if (lost !== undefined) missing.set(node, lost);
     if (node.folded) continue;
     const item = asItem(node, maxDepth, skewed);
     itemOf.set(node, item);
@@ -100,8 +97,10 @@ export function layOut(tree: Tree, maxDepth: number, hash: Hash): Layout {
     outer.push(only.node);
     level = only.items;
   }
-  const placed = placeVisits(tree.plain ? level : level.map((item) => named(item, missing)), missing, hash);
-  return { ...placed, outer, skewed: [...skewed].sort(compareNodes) };
+  const placed = placeVisits(tree.plain ? level : level.map(named), hash);
+  const shown = new Set([...placed.visits.map(({ node }) => node), ...placed.steps.map(({ node }) => node)]);
+  const rest = tree.nodes.filter((node) => !shown.has(node));
+  return { ...placed, outer, rest, skewed: [...skewed].sort(compareNodes) };
 }
 
 /** A unit that holds one thing and has nothing to add is told by that thing. */
@@ -117,14 +116,12 @@ function core(item: Item): Item {
 }
 
 /** A unit around one other gives its place to that: an agent's name says more than its host's. */
-function named(item: Item, missing: Map<Node, string>): Item {
+function named(item: Item): Item {
   let inner = item;
   for (;;) {
     const [only] = inner.items;
     if (inner.node.role !== 'unit' || only === undefined || inner.items.length > 1 || !isUnit(only.node))
       return inner;
-    const lost = missing.get(inner.node);
-    if (lost !== undefined) missing.set(only.node, lost);
     inner.node.folded = true;
     inner = only;
   }
@@ -279,11 +276,7 @@ interface Waiting {
   readonly within: Step | undefined;
 }
 
-function placeVisits(
-  level: readonly Item[],
-  missing: ReadonlyMap<Node, string>,
-  hash: Hash,
-): Pick<Layout, 'visits' | 'steps'> {
+function placeVisits(level: readonly Item[], hash: Hash): Pick<Layout, 'visits' | 'steps'> {
   const counts = new Map<string, number>();
   const nth = (of: string): number => {
     const n = (counts.get(of) ?? 0) + 1;
@@ -307,14 +300,11 @@ function placeVisits(
       end: to,
     };
     visits.push(here);
-    const root = inScope(key, node === undefined ? undefined : missing.get(node));
     const open: Waiting[] = inside
-      .map((item) => ({ item, scope: root, depth: 1, within: undefined }))
+      .map((item) => ({ item, scope: key, depth: 1, within: undefined }))
       .reverse();
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const { item, depth, within } = next;
-      const scope =
-        depth > 1 || node !== undefined ? next.scope : inScope(next.scope, missing.get(item.node));
+      const { item, scope, depth, within } = next;
       const { call } = item;
       const stepKeyed = keyIn(scope, call.name, nth(`${scope}/${call.name}`));
       const step: Step = {
@@ -336,10 +326,6 @@ function placeVisits(
   }
   return { visits, steps };
 }
-
-/** The scope itself, or the one in it that is named for the parent that is not there. */
-const inScope = (scope: string, lost: string | undefined): string =>
-  lost === undefined ? scope : branchPath(`${scope}/missing parent#1`, usable(lost, 'span'));
 
 /** It ends when its own span does; what outlives it is told as skewed. */
 const endOf = ({ end, from }: Item): Instant | undefined =>

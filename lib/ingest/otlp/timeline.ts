@@ -1,12 +1,19 @@
 import type { Layout, Step, Visit } from './layout';
 import { compareInstants, type Instant, laterOf } from './span';
+import type { Node } from './tree';
 
-/* The order in which things begin and end. What ends at an instant ends before anything else begins at it. */
+/*
+ * The order in which things begin and end. What ends at an instant ends before anything else begins at it.
+ *
+ * Spans are sent as they end, so everything is placed where it stays as more of them come: a visit is left once it is
+ * known to what, and a span that is neither visit nor step is told where it ended.
+ */
 
 export type Moment =
   | { readonly kind: 'enter'; readonly visit: Visit; readonly at: Instant; readonly from: string | undefined }
   | { readonly kind: 'leave'; readonly visit: Visit; readonly at: Instant; readonly to: string | undefined }
-  | { readonly kind: 'begin' | 'end'; readonly step: Step; readonly at: Instant };
+  | { readonly kind: 'begin' | 'end'; readonly step: Step; readonly at: Instant }
+  | { readonly kind: 'tell'; readonly node: Node; readonly at: Instant };
 
 interface Span {
   readonly of: Visit | Step;
@@ -28,7 +35,11 @@ interface Running {
   readonly end: Instant;
 }
 
-export function timelineOf({ visits, steps }: Layout): readonly Moment[] {
+/** `hasEnded`: whether the run has, so that nothing comes after. */
+export const timelineOf = (layout: Layout, hasEnded: boolean): readonly Moment[] =>
+  leftWhenGone(withRest(withTransitions(draftsOf(layout)), layout.rest), hasEnded);
+
+function draftsOf({ visits, steps }: Layout): readonly Draft[] {
   const spans: Span[] = [
     ...visits.map((visit, order) => ({ of: visit, start: visit.start, end: visit.end, depth: 0, order })),
     ...steps.map((step, order) => ({
@@ -77,7 +88,7 @@ export function timelineOf({ visits, steps }: Layout): readonly Moment[] {
     if (span.end !== undefined) insert(running, { span, end: laterOf(span.end, span.start) });
   }
   while (endNext(undefined));
-  return withTransitions(drafts);
+  return drafts;
 }
 
 /** What of a step must come before the end of the one that it is part of; nothing where clocks have it later. */
@@ -141,4 +152,51 @@ function withTransitions(drafts: readonly Draft[]): readonly Moment[] {
       ? { kind: 'enter', visit: of, at, from: fromOf.get(of) }
       : { kind: 'leave', visit: of, at, to: toOf.get(of) };
   });
+}
+
+/** Each of the rest after what ended by then, before what begins at that instant. */
+function withRest(moments: readonly Moment[], rest: readonly Node[]): readonly Moment[] {
+  const tellings = rest
+    .map((node): Moment & { readonly kind: 'tell' } => ({
+      kind: 'tell',
+      node,
+      at: laterOf(node.span.end ?? node.start, node.start),
+    }))
+    .sort(
+      (left, right) =>
+        compareInstants(left.at, right.at) || (left.node.span.id < right.node.span.id ? -1 : 1),
+    );
+  const all: Moment[] = [];
+  let told = 0;
+  for (const moment of moments) {
+    const isEnd = moment.kind === 'end' || moment.kind === 'leave';
+    for (let next = tellings[told]; next !== undefined; next = tellings[told]) {
+      const order = compareInstants(next.at, moment.at);
+      if (order > 0 || (order === 0 && isEnd)) break;
+      all.push(next);
+      told += 1;
+    }
+    all.push(moment);
+  }
+  return [...all, ...tellings.slice(told)];
+}
+
+/**
+ * The newest visit is left when something else begins or ends, not at the end of the last thing in it: more of the same
+ * may come, and where it leads to is not known before.
+ */
+function leftWhenGone(moments: readonly Moment[], hasEnded: boolean): readonly Moment[] {
+  const all: Moment[] = [];
+  let newest: Visit | undefined;
+  let leaving: Moment | undefined;
+  for (const moment of moments) {
+    if (moment.kind !== 'tell' && leaving !== undefined) {
+      all.push(leaving);
+      leaving = undefined;
+    }
+    if (moment.kind === 'enter') newest = moment.visit;
+    if (moment.kind === 'leave' && moment.visit === newest) leaving = moment;
+    else all.push(moment);
+  }
+  return leaving !== undefined && hasEnded ? [...all, leaving] : all;
 }

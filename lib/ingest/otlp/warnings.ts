@@ -36,7 +36,7 @@ function missingParents({ roots }: Tree): readonly ImportWarning[] {
   }
   const told = [...lost].slice(0, NAMED).map(([parent, nodes]) => ({
     path: at(nodes[0]),
-    message: `its parent ${parent} has not arrived: ${nodes.length === 1 ? 'this span stands' : `${nodes.length} spans stand`} under "missing parent ${parent}" until it does`,
+    message: `its parent ${parent} has not arrived: until it does, ${nodes.length === 1 ? 'this span stands' : `${nodes.length} spans stand`} at the top of the run`,
   }));
   return lost.size <= NAMED
     ? told
@@ -125,7 +125,7 @@ function folded({ nodes, plain }: Tree): readonly ImportWarning[] {
   return [
     {
       path: 'spans',
-      message: `${told.length} spans are no steps, and are told by the variable "spans": ${listed(names)}`,
+      message: `${told.length} spans are no steps, and are told by the variable "span" where they end: ${listed(names)}`,
     },
   ];
 }

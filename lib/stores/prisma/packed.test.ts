@@ -4,7 +4,7 @@ import { runId, seq, sha256, stepKey } from '@/lib/core/events/ids';
 import type { RunEvent } from '@/lib/core/events/run-event';
 import { digest, effectRecord, payload, refOf } from '@/lib/testing/store-rows';
 import { codesOf, eventCode, kindOfCode } from './event-codes';
-import { fromColumn, pack, toColumn, unpack } from './packed';
+import { digestsInPacked, fromColumn, pack, toColumn, unpack } from './packed';
 import { eventFromRow, eventValues } from './rows';
 
 const hex64 = fc.stringMatching(/^[0-9a-f]{64}$/);
@@ -61,6 +61,15 @@ describe('packed text', () => {
         expect(keysOf(back)).toEqual(keysOf(value));
       }),
       { numRuns: 2_000 },
+    );
+  });
+
+  it('shows every payload that the value refers to without being unpacked', () => {
+    fc.assert(
+      fc.property(anyJson, fc.array(ref, { maxLength: 4 }), (value, refs) => {
+        const found = new Set<string>(digestsInPacked(pack({ refs, [JSON.stringify(value)]: value })));
+        expect(refs.filter((one) => !found.has(one.sha256))).toEqual([]);
+      }),
     );
   });
 

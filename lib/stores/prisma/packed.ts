@@ -1,4 +1,4 @@
-import { sha256 } from '@/lib/core/events/ids';
+import { type Sha256, sha256 } from '@/lib/core/events/ids';
 import type { Codec, PayloadRef } from '@/lib/core/events/payload';
 import { assertDefined } from '@/lib/core/shared/assert';
 
@@ -159,6 +159,16 @@ function lengthenRef(text: string): PayloadRef {
     bytes: Number.parseInt(text.slice(end + 1), 36),
     codec: assertDefined(codecOf.get(text[end] ?? ''), 'a packed reference names its codec'),
   };
+}
+
+const ANY_DIGEST = new RegExp(`"[${REF}${DIGEST}]([A-Za-z0-9_-]{${BASE64_LENGTH}})`, 'g');
+
+/**
+ * Digests of all that a packed value refers to, without unpacking it. It may find more: other digests, and what a text
+ * looks like.
+ */
+export function* digestsInPacked(text: string): Generator<Sha256> {
+  for (const [, digest = ''] of text.matchAll(ANY_DIGEST)) yield sha256(base64ToHex(digest));
 }
 
 /** An own member even where the key is `__proto__`. */

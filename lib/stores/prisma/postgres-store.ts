@@ -169,13 +169,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
                 mayBeLoose: () => true,
               });
             }),
-      async sweep(olderThan) {
-        let swept: readonly Sha256[] = [];
-        await write(async (transaction) => {
-          swept = await sweepPayloads(transaction, olderThan);
-        });
-        return swept.length;
-      },
+      sweep: async (olderThan) => (await sweepPayloads(sql, write, olderThan)).swept,
     },
     machines: machineStore(client, write),
     workers: workerStore(client, write),

@@ -108,6 +108,9 @@ async function openOwned(file: string, unlock: () => void, now: () => EpochMs): 
         runs,
         loose: parts.flatMap((part) => part.loose ?? []),
         mayBeLoose: (digest) => loose.has(digest),
+        loosened: (digests) => {
+          for (const digest of digests) loose.add(digest);
+        },
       });
       for (const { write } of parts) await write?.(sql);
       return keys;
@@ -305,12 +308,9 @@ async function openOwned(file: string, unlock: () => void, now: () => EpochMs): 
       ...payloadReader(readSql),
       put: puttingPayloads({}),
       async sweep(olderThan) {
-        let swept: readonly Sha256[] = [];
-        await write(async (transaction) => {
-          swept = await sweepPayloads(transaction, olderThan);
-        });
-        for (const digest of swept) loose.delete(digest);
-        return swept.length;
+        const { swept, unmarked } = await sweepPayloads(readSql, write, olderThan);
+        for (const digest of unmarked) loose.delete(digest);
+        return swept;
       },
     },
     machines: machineStore(client, write),

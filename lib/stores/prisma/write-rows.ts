@@ -4,7 +4,7 @@ import { isWatched } from '@/lib/core/projections/ledger';
 import { assertDefined } from '@/lib/core/shared/assert';
 import type { AnswerRecord, Change, PartRecord } from '@/lib/usecases/ports';
 import { writeAudit } from './audit-rows';
-import { pack, toColumn } from './packed';
+import { digestsInPacked, pack, toColumn } from './packed';
 import { digestsIn } from './payload-refs';
 import {
   changesSeldom,
@@ -43,6 +43,8 @@ export interface Writes {
   readonly loose: readonly Payload[];
   /** False where the payload surely has no row in `Loose`: spares the statement. */
   readonly mayBeLoose: (digest: Sha256) => boolean;
+  /** Hears of those that a cut may have left without anything that refers to them; they have a row from then on. */
+  readonly loosened?: (digests: readonly Sha256[]) => void;
 }
 
 /** Newest seq that the console wrote, after a change; after a cut, none is newer. */
@@ -86,7 +88,7 @@ export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<R
   await updateRuns(sql, updateMoving, moving);
   await updateRuns(sql, updateChanging, changing);
   await updateRuns(sql, updateWaiting, waiting);
-  for (const one of keyed) await cutRows(sql, one);
+  for (const one of keyed) await cutRows(sql, one, writes);
   await putRows(sql, keyed);
   for (const { change, key } of keyed) await insertParts(sql, key, change.parts ?? []);
   await put(
@@ -133,8 +135,18 @@ export async function writeRows(sql: Sql, writes: Writes): Promise<ReadonlyMap<R
 }
 
 /** What a cut takes away, so that what follows stands in its place. */
-async function cutRows(sql: Sql, { change: { run, cut }, key }: Keyed<Change>): Promise<void> {
+async function cutRows(
+  sql: Sql,
+  { change: { run, cut }, key }: Keyed<Change>,
+  { at, runs, loosened }: Writes,
+): Promise<void> {
   if (cut === undefined) return;
+  const gone = await digestsAfter(sql, key, cut.after);
+  for (const { change } of runs) for (const used of digestsIn(change.events)) gone.delete(used);
+  if (gone.size > 0) {
+    await sql.execute(markCut(sql), [JSON.stringify([...gone].map((digest) => [digest, at]))]);
+    loosened?.([...gone]);
+  }
   for (const [table, order] of CUT_TABLES) {
     await sql.execute(`DELETE FROM "${table}" WHERE "run" = ? AND "${order}" > ?`, [key, cut.after]);
     await othersFirst();
@@ -145,6 +157,22 @@ async function cutRows(sql: Sql, { change: { run, cut }, key }: Keyed<Change>): 
       toColumn(stepKey),
       generation,
     ]);
+}
+
+/** Of all that events after the seq refer to, and perhaps more. */
+async function digestsAfter(sql: Sql, key: number, after: number): Promise<Set<Sha256>> {
+  const found = new Set<Sha256>();
+  for (let at = after; ; ) {
+    const page = await sql.query(
+      `SELECT "seq", "body" FROM "Event" WHERE "run" = ? AND "seq" > ? ORDER BY "seq" LIMIT ${MAX_STATEMENT_ROWS}`,
+      [key, at],
+    );
+    for (const [, body] of page) for (const digest of digestsInPacked(String(body))) found.add(digest);
+    const last = page.at(-1);
+    if (last === undefined || page.length < MAX_STATEMENT_ROWS) return found;
+    at = Number(last[0]);
+    await othersFirst();
+  }
 }
 
 const CUT_TABLES = [
@@ -607,6 +635,16 @@ const markLoose = ({ dialect }: Sql) => {
     `INSERT INTO "Loose" ("sha256", "at") SELECT ${digest}, ${column(1, 'BIGINT')} FROM ${dialect.rows}` +
     ` WHERE NOT EXISTS (SELECT 1 FROM "Payload" p WHERE p."sha256" = ${digest})` +
     ` OR EXISTS (SELECT 1 FROM "Loose" o WHERE o."sha256" = ${digest})` +
+    ` ON CONFLICT ("sha256") DO UPDATE SET "at" = excluded."at"`
+  );
+};
+
+/** Whether anything else refers to them, the sweep looks. */
+const markCut = ({ dialect }: Sql) => {
+  const digest = dialect.unhex('v.value->>0');
+  return (
+    `INSERT INTO "Loose" ("sha256", "at") SELECT ${digest}, ${column(1, 'BIGINT')} FROM ${dialect.rows}` +
+    ` WHERE EXISTS (SELECT 1 FROM "Payload" p WHERE p."sha256" = ${digest})` +
     ` ON CONFLICT ("sha256") DO UPDATE SET "at" = excluded."at"`
   );
 };

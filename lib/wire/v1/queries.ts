@@ -152,6 +152,10 @@ export const stepsQuery = z.strictObject({
   limit: decimal(1, 20_000).default(5_000),
 });
 export const atQuery = z.strictObject({ at: seqText.optional() });
+export const graphQuery = z.strictObject({
+  at: seqText.optional(),
+  lists: z.enum(['all', 'none']).default('all'),
+});
 export const effectsQuery = z.strictObject({ at: seqText.optional(), ...whole });
 export const messagesQuery = z.strictObject({
   at: seqText.optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dispositions } from '@/lib/core/planner/plan';
 import {
   instant,
   json,
@@ -413,16 +414,7 @@ export const plannedStep = z.object({
   visit: z.string(),
   kind: stepKind,
   effect: effect.nullable(),
-  disposition: z.enum([
-    'restored',
-    'reuse',
-    'skip',
-    'recompute',
-    'execute',
-    'retry-same-key',
-    'needs-decision',
-    'blocked',
-  ]),
+  disposition: z.enum(dispositions),
   reason: z.string(),
   seq: wireSeq,
   condition: z.enum(['if-awaited', 'if-equal']).nullable(),
