@@ -2,38 +2,21 @@
 
 import { QueryClientProvider } from '@tanstack/react-query';
 import { usePathname } from 'next/navigation';
-import { ThemeProvider, useTheme } from 'next-themes';
+import { ThemeProvider } from 'next-themes';
 import { NuqsAdapter } from 'nuqs/adapters/next/app';
-import { type CSSProperties, type ReactNode, useState } from 'react';
-import { Toaster } from 'sonner';
+import { type ReactNode, useState, useSyncExternalStore } from 'react';
 import { WorkersWatch } from '@/components/shell/workers-watch';
 import { SignedOut } from '@/components/sign-in/signed-out';
+import { Later, part } from '@/components/ui/later';
+import { toasts } from '@/components/ui/toast';
 import { newQueryClient } from '@/lib/client/query-client';
 
-/** Above the scrubber. */
-const PLACE = { bottom: 166, right: 14 };
-/* As menus look. Sonner's own styles are in no layer, so ours give way to them everywhere but here. */
-const SURFACE = {
-  '--normal-bg': 'var(--surface-raised)',
-  '--normal-border': 'var(--line-strong)',
-  '--normal-text': 'var(--text)',
-  '--border-radius': 'var(--radius)',
-  fontFamily: 'var(--font-ui)',
-} as CSSProperties;
-const TOAST = { padding: '10px 12px', fontSize: 'var(--size-base)', boxShadow: 'var(--shadow-pop)' };
+const toaster = part(() => import('@/components/ui/toaster').then((module) => module.Toaster));
 
-/** In the theme that was chosen. */
 function Toasts() {
-  const { resolvedTheme } = useTheme();
-  return (
-    <Toaster
-      position="bottom-right"
-      offset={PLACE}
-      style={SURFACE}
-      toastOptions={{ style: TOAST }}
-      theme={resolvedTheme === 'dark' ? 'dark' : 'light'}
-    />
-  );
+  const shown = useSyncExternalStore(toasts.subscribe, toasts.areWaiting, () => false);
+  // The place that screen readers listen to stands before anything is said there.
+  return <Later part={toaster} shown={shown} stands props={{}} />;
 }
 
 /** For what puts styles into the page by itself, dialogs that lock the scroll: `get-nonce` looks there. */

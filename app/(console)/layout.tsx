@@ -1,7 +1,6 @@
 import { connection } from 'next/server';
 import { type ReactNode, Suspense } from 'react';
 import { Shell } from '@/components/shell/shell';
-import { InZone } from '@/components/shell/zone';
 import { UploadsOfPage } from '@/components/upload/uploads';
 import { readUploadTerms } from '@/lib/server/pages';
 
@@ -10,7 +9,7 @@ export default async function ConsoleLayout({ children }: { readonly children: R
   const terms = await readUploadTerms();
   return (
     <Shell>
-      <InZone>{children}</InZone>
+      {children}
       <Suspense>
         <UploadsOfPage terms={terms} />
       </Suspense>

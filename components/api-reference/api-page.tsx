@@ -1,4 +1,4 @@
-import Link from 'next/link';
+import { Link } from '@/components/ui/link';
 import { matches, type OpenApiDocument, operationsOf, schemaNode } from '@/lib/client/api-reference';
 import { type Entry, OperationList } from './operation-list';
 import { OperationView } from './operation-view';
@@ -106,7 +106,7 @@ function SchemaView({ name, document }: { readonly name: string; readonly docume
           <ul className="plain">
             {users.map(({ operation }) => (
               <li key={operation.operationId}>
-                <Link className="link" href={`/api-reference?op=${operation.operationId}`} prefetch={false}>
+                <Link className="link" href={`/api-reference?op=${operation.operationId}`}>
                   {operation.summary}
                 </Link>
               </li>

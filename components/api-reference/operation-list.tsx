@@ -1,10 +1,10 @@
 'use client';
 
-import Link from 'next/link';
 import { useRouter } from 'next/navigation';
 import { useRef, useState } from 'react';
 import { Glyph } from '@/components/ui/glyph';
 import { useHotkeys } from '@/components/ui/hotkeys';
+import { Link } from '@/components/ui/link';
 
 /** A line of the list; `text` is what a search looks through. */
 export interface Entry {
@@ -92,7 +92,6 @@ export function OperationList({
                   <li key={id}>
                     <Link
                       href={hrefOf(id, search)}
-                      prefetch={false}
                       aria-current={id === current ? 'page' : undefined}
                       title={`${method} ${path}`}
                     >

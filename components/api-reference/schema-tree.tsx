@@ -1,4 +1,4 @@
-import Link from 'next/link';
+import { Link } from '@/components/ui/link';
 import type { SchemaNode } from '@/lib/client/api-reference';
 import { Prose } from './prose';
 
@@ -35,7 +35,7 @@ function TypeLine({ node, plain = false }: { readonly node: SchemaNode; readonly
 const PlainName = ({ name }: { readonly name: string }) => <span className="mono">{name}</span>;
 
 export const SchemaLink = ({ name }: { readonly name: string }) => (
-  <Link className="link mono" href={`/api-reference?schema=${name}`} prefetch={false}>
+  <Link className="link mono" href={`/api-reference?schema=${name}`}>
     {name}
   </Link>
 );

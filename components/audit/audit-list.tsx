@@ -2,15 +2,17 @@
 
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import Link from 'next/link';
 import { useQueryStates } from 'nuqs';
 import { useRef } from 'react';
 import { Button } from '@/components/ui/button';
 import { absolute, whole } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { useHotkeys } from '@/components/ui/hotkeys';
+import { Link } from '@/components/ui/link';
 import { Mark } from '@/components/ui/mark';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { SearchField } from '@/components/ui/search-field';
+import { useZone } from '@/components/ui/zone';
 import { problemOf } from '@/lib/client/api';
 import { type AuditRow, auditQuery } from '@/lib/client/audit-queries';
 import { sessionQuery } from '@/lib/client/session-queries';
@@ -54,20 +56,13 @@ export function AuditList() {
         <h1>Audit</h1>
         <span className="small second">{query.data && !reading ? whole(total) : ''}</span>
         <span className="grow" />
-        <label className="field audit-search">
-          <Glyph name="search" />
-          <input
-            ref={search}
-            type="search"
-            aria-label="Search the audit"
-            placeholder="Actor, run id, reason, plan digest…"
-            value={view.q}
-            onChange={(event) => void setView({ q: event.target.value })}
-          />
-          <span aria-hidden="true">
-            <kbd>/</kbd>
-          </span>
-        </label>
+        <SearchField
+          label="Search the audit"
+          placeholder="Actor, run id, reason, plan digest…"
+          q={view.q}
+          field={search}
+          onSearch={(q) => void setView({ q })}
+        />
       </header>
       <AuditFilters view={view} rows={items} onChange={(change) => void setView(change)} />
       {query.isError && query.data && (
@@ -185,11 +180,12 @@ function AuditTable({
 function Cells({ row }: { readonly row: AuditRow }) {
   const { glyph, word } = actionView[row.action];
   const reason = reasonWords(row);
+  const zone = useZone();
   return (
     <>
       <td className="mono second">
         <time dateTime={row.at} title={row.at}>
-          {absolute(Date.parse(row.at))}
+          {absolute(Date.parse(row.at), zone)}
         </time>
       </td>
       <td>
@@ -212,7 +208,6 @@ function Cells({ row }: { readonly row: AuditRow }) {
         ) : (
           <Link
             href={runHref(row.runId, row.seq ?? undefined)}
-            prefetch={false}
             data-deed
             className="mono clip block"
             title={row.seq === null ? row.runId : `${row.runId}, at seq ${row.seq}`}

@@ -1,9 +1,9 @@
 'use client';
 
-import Link from 'next/link';
 import { useEffect, useState } from 'react';
 import { runStatusView } from '@/components/run/views';
 import { Glyph } from '@/components/ui/glyph';
+import { Link } from '@/components/ui/link';
 import { Mark } from '@/components/ui/mark';
 import type { RunSummary } from '@/lib/client/api-types';
 import { ArrivalWatch } from '@/lib/client/arrivals';

@@ -1,5 +1,5 @@
-import Link from 'next/link';
 import { CodeBlock } from '@/components/ui/code-block';
+import { Link } from '@/components/ui/link';
 import { Arrivals } from './arrivals';
 import { type WayId, ways } from './ways';
 

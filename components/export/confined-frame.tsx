@@ -5,6 +5,7 @@ import { useTheme } from 'next-themes';
 import { type ReactNode, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { frameDialogs } from '@/components/shell/frame-dialogs';
 import { KeysDialog } from '@/components/shell/keys-dialog';
+import { useOpener } from '@/components/shell/use-opener';
 import { Confined } from '@/components/ui/confined';
 import { Glyph } from '@/components/ui/glyph';
 import { useHotkeys } from '@/components/ui/hotkeys';
@@ -38,6 +39,7 @@ export function ConfinedFrame({
     () => ({ reason, here: (href: string) => queryOf(href, runHref(runId)) }),
     [runId, reason],
   );
+  const opener = useOpener();
   return (
     <Confined value={confines}>
       <div className="confined">
@@ -52,7 +54,7 @@ export function ConfinedFrame({
         </section>
         {children}
       </div>
-      <KeysDialog open={open === 'keys'} />
+      <KeysDialog open={open === 'keys'} opener={opener} />
     </Confined>
   );
 }

@@ -1,4 +1,4 @@
-import { toast } from 'sonner';
+import { toast } from '@/components/ui/toast';
 
 /** Whether it is in the clipboard now; says so. */
 export async function copyText(text: string, what: string): Promise<boolean> {

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { Button } from '@/components/ui/button';
 import { moment } from '@/components/ui/format';
 import { ProblemNote } from '@/components/ui/problem-note';
+import { useZone } from '@/components/ui/zone';
 import type { ApiProblem } from '@/lib/client/api';
 import { problemOf } from '@/lib/client/api';
 import type { RunSummary } from '@/lib/client/api-types';
@@ -56,6 +57,7 @@ export function ExportLink({ run }: { readonly run: RunSummary }) {
     void settle(revokeShare(share.id), () => {
       if (made?.id === share.id) setMade(undefined);
     });
+  const zone = useZone();
   const open = shares.data?.filter(({ status }) => status === 'open') ?? [];
   const over = (shares.data?.length ?? 0) - open.length;
   return (
@@ -76,7 +78,7 @@ export function ExportLink({ run }: { readonly run: RunSummary }) {
             {open.map((share) => (
               <li key={share.id}>
                 <span className="grow">
-                  by {share.createdBy}, until {moment(Date.parse(share.expiresAt))}
+                  by {share.createdBy}, until {moment(Date.parse(share.expiresAt), zone)}
                 </span>
                 <Button size="small" reason={lock} label="Revoke this link" onPress={() => revoke(share)}>
                   Revoke

@@ -6,6 +6,7 @@ import { RunPage } from '@/components/run/run-page';
 import { Button } from '@/components/ui/button';
 import { moment } from '@/components/ui/format';
 import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { useZone } from '@/components/ui/zone';
 import { problemOf } from '@/lib/client/api';
 import { sharedQuery, sharedSource } from '@/lib/client/shared-source';
 import { readFrom } from '@/lib/client/source';
@@ -22,6 +23,7 @@ export function SharedRun({ secret }: { readonly secret: string }) {
     if (typeof window !== 'undefined') readFrom(sharedSource(secret));
   });
   const query = useQuery(sharedQuery);
+  const zone = useZone();
   const problem = query.isError ? problemOf(query.error) : undefined;
   if (problem !== undefined && (query.data === undefined || over.has(problem.kind))) {
     return (
@@ -52,7 +54,8 @@ export function SharedRun({ secret }: { readonly secret: string }) {
       reason={READ_ONLY}
       notice={
         <>
-          Shared by {sharedBy} until {moment(Date.parse(expiresAt))}. Read-only: this run and nothing else.
+          Shared by {sharedBy} until {moment(Date.parse(expiresAt), zone)}. Read-only: this run and nothing
+          else.
         </>
       }
     >

@@ -1,8 +1,8 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
-import Link from 'next/link';
 import { plural, size, whole } from '@/components/ui/format';
+import { Link } from '@/components/ui/link';
 import { ProblemNote } from '@/components/ui/problem-note';
 import { problemOf } from '@/lib/client/api';
 import type { PlanAnswer } from '@/lib/client/api-types';

@@ -1,6 +1,5 @@
 'use client';
 
-import Link from 'next/link';
 import { answeredWords, answerView, useAsking } from '@/components/run/asking';
 import { EffectTag } from '@/components/run/effect-tag';
 import { PayloadView } from '@/components/run/payload-view';
@@ -9,8 +8,10 @@ import { SchemaForm } from '@/components/run/schema-form';
 import { Button } from '@/components/ui/button';
 import { moment, relative, seen } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
+import { Link } from '@/components/ui/link';
 import { ProblemNote } from '@/components/ui/problem-note';
 import { useNow } from '@/components/ui/time';
+import { useZone } from '@/components/ui/zone';
 import { problemOf } from '@/lib/client/api';
 import type { EffectRow, RunSummary } from '@/lib/client/api-types';
 import { runHref } from '@/lib/client/url-state';
@@ -28,6 +29,7 @@ function Answer({
   readonly onActed: () => void;
 }) {
   const now = useNow();
+  const zone = useZone();
   const { order, query, words, reason, ask } = useAsking(run, effect, onActed);
   const { answer, waits, ended } = query.data ?? {};
   const settled = effect.status !== 'in-doubt';
@@ -38,7 +40,7 @@ function Answer({
         <Glyph name="probe" />
         <span className="grow">
           {answer
-            ? answeredWords(answer)
+            ? answeredWords(answer, zone)
             : !effect.verifiable
               ? 'No probe is declared'
               : query.data
@@ -69,8 +71,8 @@ function Answer({
         )}
         {!settled && askAgain !== undefined && askAgain > now && now > 0 && (
           <p className="answer" data-tone="attention">
-            Ask again at {moment(askAgain)} ({relative(askAgain, now)}): before then “not found” means not
-            known.
+            Ask again at {moment(askAgain, zone)} ({relative(askAgain, now)}): before then “not found” means
+            not known.
           </p>
         )}
       </div>

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Button } from '@/components/ui/button';
 import { moment } from '@/components/ui/format';
 import { ProblemNote } from '@/components/ui/problem-note';
+import { useZone } from '@/components/ui/zone';
 import type { Order } from '@/lib/client/use-order';
 import { Refusal } from './refusal';
 
@@ -18,12 +19,13 @@ export function OrderNote({
   readonly different?: readonly string[] | undefined;
 }) {
   const { unanswered, problem } = order;
+  const zone = useZone();
   if (unanswered)
     return (
       <ProblemNote
         open
         title={`No answer: it is not known whether “${unanswered.words}” was taken`}
-        detail={`Given at ${moment(unanswered.at)}. Send it again to find out: it is the same order and cannot be taken twice. Whoever lets it go may find later that it was taken.`}
+        detail={`Given at ${moment(unanswered.at, zone)}. Send it again to find out: it is the same order and cannot be taken twice. Whoever lets it go may find later that it was taken.`}
       >
         <Button size="small" onPress={order.again}>
           Send it again

@@ -155,7 +155,7 @@ export const isEditable = (
 export const variablePath = (name: string): string => pointerTo('variables', name);
 
 /** `7, after check_balance`. */
-export const checkpointName = (checkpoint: CheckpointRow): string => `${checkpoint.n}, ${checkpoint.name}`;
+const checkpointName = (checkpoint: CheckpointRow): string => `${checkpoint.n}, ${checkpoint.name}`;
 
 /** Checkpoints that can be chosen, newest first: those that no rewind left behind. */
 export const choices = (checkpoints: readonly CheckpointRow[]): readonly CheckpointRow[] =>

@@ -1,14 +1,19 @@
 import { Button } from '@/components/ui/button';
 import { clock, zoneAt } from '@/components/ui/format';
 import { Glyph, type GlyphName } from '@/components/ui/glyph';
+import type { Zone } from '@/components/ui/zone';
 import type { PlanAnswer, RunSummary } from '@/lib/client/api-types';
 
 /** Who holds the run so that this order cannot be given; a probe holds back nothing. */
-export function heldBy(run: Pick<RunSummary, 'holder'>, mode: PlanAnswer['mode']): string | undefined {
+export function heldBy(
+  run: Pick<RunSummary, 'holder'>,
+  mode: PlanAnswer['mode'],
+  zone: Zone,
+): string | undefined {
   const { holder } = run;
   if (holder === null || holder.mode === 'verify' || mode === 'fork' || mode === 'replay') return undefined;
   const since = Date.parse(holder.since);
-  return `Held by ${holder.workerId} since ${clock(since).slice(0, 8)} ${zoneAt(since)}`;
+  return `Held by ${holder.workerId} since ${clock(since, zone).slice(0, 8)} ${zoneAt(since, zone)}`;
 }
 
 interface Props {

@@ -1,15 +1,16 @@
 'use client';
 
-import Link from 'next/link';
 import { useRef } from 'react';
-import { toast } from 'sonner';
 import { impossibleNow } from '@/components/run/run-words';
 import { badgeView, runStatusView } from '@/components/run/views';
 import { Button, ButtonLink } from '@/components/ui/button';
 import { clock, moment, zoneAt } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
+import { Link } from '@/components/ui/link';
 import { Badge } from '@/components/ui/mark';
 import { Ago } from '@/components/ui/time';
+import { toast } from '@/components/ui/toast';
+import { useZone } from '@/components/ui/zone';
 import type { PlanAnswer, PlanMode, RunSummary } from '@/lib/client/api-types';
 import { planModes, runHref } from '@/lib/client/url-state';
 import { modes } from './modes';
@@ -21,6 +22,7 @@ const stoodSince = (run: RunSummary): string | undefined =>
 /** Which run it is, how it stands, and the way back. */
 export function PlanHead({ run, backHref }: { readonly run: RunSummary; readonly backHref: string }) {
   const since = stoodSince(run);
+  const zone = useZone();
   return (
     <header className="page-head over">
       <div className="run-id">
@@ -39,7 +41,7 @@ export function PlanHead({ run, backHref }: { readonly run: RunSummary; readonly
         )}
         {since !== undefined && (
           <span className="small third nowrap hide-narrow">
-            since {moment(Date.parse(since))}, <Ago at={since} />
+            since {moment(Date.parse(since), zone)}, <Ago at={since} />
           </span>
         )}
       </div>
@@ -125,6 +127,7 @@ export function SheetHead({
   readonly onMode: (mode: PlanMode) => void;
 }) {
   const at = plan === undefined ? undefined : Date.parse(plan.plannedAt);
+  const zone = useZone();
   return (
     <div className="sheet-head">
       <ModeTabs run={run} mode={mode} onMode={onMode} />
@@ -133,8 +136,8 @@ export function SheetHead({
       </span>
       <span className="grow" />
       {plan && at !== undefined && (
-        <span className="third small nowrap hide-narrow" title={moment(at)}>
-          planned {clock(at).slice(0, 8)} {zoneAt(at)} from seq {plan.headSeq}
+        <span className="third small nowrap hide-narrow" title={moment(at, zone)}>
+          planned {clock(at, zone).slice(0, 8)} {zoneAt(at, zone)} from seq {plan.headSeq}
         </span>
       )}
       <Button

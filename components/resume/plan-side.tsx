@@ -1,5 +1,5 @@
-import Link from 'next/link';
 import { Glyph } from '@/components/ui/glyph';
+import { Link } from '@/components/ui/link';
 import type { PlanAnswer, RunSummary } from '@/lib/client/api-types';
 import { planHref } from '@/lib/client/url-state';
 import { callIn } from '@/lib/core/events/step-key';

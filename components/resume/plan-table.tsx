@@ -7,8 +7,8 @@ import { duration, exactDollars, plural } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { Mark } from '@/components/ui/mark';
 import type { Disposition, PlanAnswer, PlannedStep } from '@/lib/client/api-types';
-import { dispositions } from '@/lib/client/url-state';
 import { unescapeName, visitOf } from '@/lib/core/events/step-key';
+import { dispositions } from '@/lib/core/planner/plan';
 import { CallsLine } from './calls-line';
 import { byVisit, isOver, isRestored, pointWords, shownGroups, type VisitGroup } from './plan-draft';
 
@@ -214,7 +214,9 @@ function EnvelopeRows({ plan }: { readonly plan: PlanAnswer }) {
           <td>
             <span className="stepname">
               <Glyph name="k-tool" />
-              <code>{tool.name}</code>
+              <code className="clip" title={tool.name}>
+                {tool.name}
+              </code>
             </span>
           </td>
           <td>
@@ -408,7 +410,7 @@ function GroupHead({
       <th colSpan={4} scope="rowgroup">
         <button type="button" aria-expanded={open} onClick={onToggle}>
           <Glyph name={open ? 'chevron-down' : 'chevron-right'} />
-          <span>{children}</span>
+          <span className="clip">{children}</span>
         </button>
       </th>
     </tr>

@@ -1,10 +1,12 @@
 'use client';
 
 import { Command } from 'cmdk';
+import { checkpointInShort } from '@/components/run/checkpoint-words';
 import { moment } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
+import { useZone } from '@/components/ui/zone';
 import type { CheckpointRow, PlanMode } from '@/lib/client/api-types';
-import { checkpointName, type StartPoint, startPoints } from './plan-draft';
+import { type StartPoint, startPoints } from './plan-draft';
 
 interface Props {
   readonly mode: PlanMode;
@@ -24,6 +26,7 @@ function PointItem({
   readonly onPick: (from: string) => void;
 }) {
   const { from, words, checkpoint } = point;
+  const zone = useZone();
   return (
     <Command.Item
       value={from}
@@ -31,11 +34,13 @@ function PointItem({
       onSelect={() => onPick(from)}
     >
       <Glyph name={current ? 's-completed' : 'checkpoint'} />
-      <span className="clip">{checkpoint === undefined ? words : checkpointName(checkpoint)}</span>
+      <span className="clip" title={checkpoint && checkpointInShort(checkpoint)}>
+        {words}
+      </span>
       {point.safest && <span className="suggest">safest</span>}
       <span className="grow" />
       {checkpoint !== undefined && (
-        <span className="third small nowrap" title={moment(Date.parse(checkpoint.at))}>
+        <span className="third small nowrap" title={moment(Date.parse(checkpoint.at), zone)}>
           <code>{checkpoint.visit}</code> seq {checkpoint.seq}
         </span>
       )}

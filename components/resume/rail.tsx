@@ -1,10 +1,11 @@
 'use client';
 
 import { memo } from 'react';
+import { checkpointInShort } from '@/components/run/checkpoint-words';
 import { dispositionView, runStatusView } from '@/components/run/views';
 import { Glyph } from '@/components/ui/glyph';
 import type { CheckpointRow, GraphAt, PlanAnswer, RunSummary } from '@/lib/client/api-types';
-import { checkpointName, thinnedOut } from './plan-draft';
+import { thinnedOut } from './plan-draft';
 import { railOf, railPlace } from './rail-parts';
 
 interface Props {
@@ -94,7 +95,7 @@ export const Rail = memo(function Rail({ plan, status, offered, visits, onPick }
             <label
               key={each.id}
               className="point"
-              title={`Checkpoint ${checkpointName(each)}, seq ${each.seq}`}
+              title={`${checkpointInShort(each)}, seq ${each.seq}`}
               style={at(place(each.seq))}
             >
               <input
@@ -103,7 +104,7 @@ export const Rail = memo(function Rail({ plan, status, offered, visits, onPick }
                 className="visually-hidden"
                 checked={each.id === chosen?.id}
                 onChange={() => onPick(each.id)}
-                aria-label={`Checkpoint ${checkpointName(each)}, seq ${each.seq}`}
+                aria-label={`${checkpointInShort(each)}, seq ${each.seq}`}
               />
               <Glyph name="checkpoint" />
               <span aria-hidden="true">{each.n}</span>

@@ -1,13 +1,14 @@
 import type { ReactNode } from 'react';
 import { moment } from '@/components/ui/format';
 import { ProblemNote } from '@/components/ui/problem-note';
+import { useZone, type Zone } from '@/components/ui/zone';
 import type { ApiProblem } from '@/lib/client/api';
 
 /** Who was first: the worker that holds the run, or the person whose order waits for one. */
-function holderWords(holder: unknown): string {
+function holderWords(holder: unknown, zone: Zone): string {
   if (typeof holder !== 'object' || holder === null) return 'the run is held';
   const { workerId, actor, mode, since } = holder as Readonly<Record<string, unknown>>;
-  const time = typeof since === 'string' ? ` since ${moment(Date.parse(since))}` : '';
+  const time = typeof since === 'string' ? ` since ${moment(Date.parse(since), zone)}` : '';
   if (typeof workerId === 'string') return `held by ${workerId}${time}`;
   if (typeof actor === 'string')
     return `held by the ${typeof mode === 'string' ? mode : 'order'} of ${actor}${time}`;
@@ -24,6 +25,7 @@ export function Refusal({
   readonly children?: ReactNode;
   readonly different?: readonly string[] | undefined;
 }) {
+  const zone = useZone();
   switch (problem.kind) {
     case 'stale-plan':
       return (
@@ -36,7 +38,10 @@ export function Refusal({
       );
     case 'held':
       return (
-        <ProblemNote title={`Refused: ${holderWords(problem.members['holder'])}`} detail={problem.detail}>
+        <ProblemNote
+          title={`Refused: ${holderWords(problem.members['holder'], zone)}`}
+          detail={problem.detail}
+        >
           {children}
         </ProblemNote>
       );

@@ -2,6 +2,7 @@
 
 import { Popover } from 'radix-ui';
 import { lazy, Suspense, useState } from 'react';
+import { checkpointInShort } from '@/components/run/checkpoint-words';
 import { Glyph } from '@/components/ui/glyph';
 import { Skeleton } from '@/components/ui/problem-note';
 import type { CheckpointRow, PlanMode } from '@/lib/client/api-types';
@@ -50,7 +51,7 @@ export function StartPicker({ mode, from, fromName, checkpoints, onPick }: Props
           disabled={mode === 'replay'}
         >
           <Glyph name="checkpoint" />
-          <strong>{pointWords(mode, from, chosen, fromName)}</strong>
+          <strong className="clip">{pointWords(mode, from, chosen, fromName)}</strong>
           {mode !== 'replay' && <Glyph name="chevron-down" />}
         </Popover.Trigger>
         <Popover.Portal>
@@ -61,7 +62,7 @@ export function StartPicker({ mode, from, fromName, checkpoints, onPick }: Props
           </Popover.Content>
         </Popover.Portal>
       </Popover.Root>
-      <span className="small second clip">
+      <span className="small second clip" title={chosen && checkpointInShort(chosen)}>
         {mode === 'replay' ? (
           'A replay always covers the whole run.'
         ) : (

@@ -9,24 +9,24 @@ const ended = { outcome: 'refused', detail: 'no worker has the probe' } as NonNu
 
 describe('what became of asking the provider, in words', () => {
   it('names who asked, when, and who is to answer', () => {
-    expect(questionWords({ waits, ended: undefined }, true)).toBe(
+    expect(questionWords({ waits, ended: undefined }, true, 'utc')).toBe(
       'Asked by anna, 2026-11-29 02:28:02 UTC. A worker with this tool’s probe answers it; the answer is shown here.',
     );
-    expect(questionWords({ waits, ended: undefined }, undefined)).toMatch(/A worker with/);
-    expect(questionWords({ waits, ended: undefined }, false)).toMatch(/No worker .* is connected/);
+    expect(questionWords({ waits, ended: undefined }, undefined, 'utc')).toMatch(/A worker with/);
+    expect(questionWords({ waits, ended: undefined }, false, 'utc')).toMatch(/No worker .* is connected/);
   });
 
   it('names how a question ended without an answer', () => {
-    expect(questionWords({ waits: undefined, ended }, true)).toBe(
+    expect(questionWords({ waits: undefined, ended }, true, 'utc')).toBe(
       'The question to the provider was refused: no worker has the probe',
     );
-    expect(questionWords({ waits: undefined, ended: undefined }, true)).toBe(undefined);
+    expect(questionWords({ waits: undefined, ended: undefined }, true, 'utc')).toBe(undefined);
   });
 
   it('tells a probe from a late worker', () => {
     const answer = (source: string) => ({ source, at }) as NonNullable<Verification['answer']>;
-    expect(answeredWords(answer('probe'))).toBe('Asked the provider, 2026-11-29 02:28:02 UTC');
-    expect(answeredWords(answer('late-worker'))).toBe('A late worker told, 2026-11-29 02:28:02 UTC');
+    expect(answeredWords(answer('probe'), 'utc')).toBe('Asked the provider, 2026-11-29 02:28:02 UTC');
+    expect(answeredWords(answer('late-worker'), 'utc')).toBe('A late worker told, 2026-11-29 02:28:02 UTC');
   });
 });
 

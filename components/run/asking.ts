@@ -2,6 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { moment } from '@/components/ui/format';
+import { useZone, type Zone } from '@/components/ui/zone';
 import type { EffectRow, RunSummary } from '@/lib/client/api-types';
 import { ELSEWHERE_MS, type Verification, verificationQuery } from '@/lib/client/order-events';
 import { useOrder } from '@/lib/client/use-order';
@@ -17,16 +18,17 @@ export const answerView = {
 } as const;
 
 /** Who answered, and when. */
-export const answeredWords = ({ source, at }: NonNullable<Verification['answer']>): string =>
-  `${source === 'probe' ? 'Asked the provider' : 'A late worker told'}, ${moment(at)}`;
+export const answeredWords = ({ source, at }: NonNullable<Verification['answer']>, zone: Zone): string =>
+  `${source === 'probe' ? 'Asked the provider' : 'A late worker told'}, ${moment(at, zone)}`;
 
 /** What the newest question has come to, while it has no answer. `hasWorker` is undefined where that is not known. */
 export function questionWords(
   { waits, ended }: Pick<Verification, 'waits' | 'ended'>,
   hasWorker: boolean | undefined,
+  zone: Zone,
 ): string | undefined {
   if (waits !== undefined)
-    return `Asked by ${waits.actor}, ${moment(waits.at)}. ${
+    return `Asked by ${waits.actor}, ${moment(waits.at, zone)}. ${
       hasWorker === false
         ? 'No worker that has this agent is connected: it is answered once one with this tool’s probe comes.'
         : 'A worker with this tool’s probe answers it; the answer is shown here.'
@@ -51,6 +53,7 @@ export function askingReason(
 /** `onAsked`: the question was accepted. */
 export function useAsking(run: RunSummary, effect: EffectRow, onAsked?: () => void) {
   const hasWorker = useHasWorker(run.agent);
+  const zone = useZone();
   const order = useOrder(
     run.id,
     `verify ${effect.stepKey} ${effect.intentSeq}`,
@@ -66,7 +69,7 @@ export function useAsking(run: RunSummary, effect: EffectRow, onAsked?: () => vo
   return {
     order,
     query,
-    words: query.data && questionWords(query.data, hasWorker),
+    words: query.data && questionWords(query.data, hasWorker, zone),
     reason: askingReason(run, effect, order.lock, query.data?.waits !== undefined),
     ask: () => order.give({ mode: 'verify', reason: '', stepKey: effect.stepKey }, 'Ask the provider'),
   };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { checkpointNumbers, shortNumbers } from './checkpoint-words';
+import { checkpointInShort, shortNumbers } from './checkpoint-words';
 
 describe('numbers of checkpoints', () => {
   it('are numbers however many there are, neighbours as a range', () => {
-    expect([[3], [3, 4], [1, 2, 3], [1, 3, 7, 8, 9]].map(checkpointNumbers)).toEqual([
+    expect([[3], [3, 4], [1, 2, 3], [1, 3, 7, 8, 9]].map((numbers) => shortNumbers(numbers, 20))).toEqual([
       '3',
       '3–4',
       '1–3',
@@ -21,4 +21,11 @@ describe('numbers of checkpoints', () => {
       shortNumbers([], 1),
     ]).toEqual(['4', '7–9', '…7–8', '2, 7–8', '…4, 7–8', '']);
   });
+});
+
+it('is named on one line, whatever its name', () => {
+  expect(checkpointInShort({ n: 7, name: 'after check_balance' })).toBe('Checkpoint 7, after check_balance');
+  expect(checkpointInShort({ n: 1, name: 'a\n\tb\u202e' })).toBe('Checkpoint 1, a b⟨U+202E⟩');
+  const long = checkpointInShort({ n: 1, name: `${'x'.repeat(119)}😀${'y'.repeat(500)}` });
+  expect(long).toBe(`Checkpoint 1, ${'x'.repeat(119)}…`);
 });

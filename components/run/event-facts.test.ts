@@ -6,7 +6,7 @@ const event = (body: object): RunEvent =>
   ({ runId: 'run_1', seq: 4, at: 0, epoch: 1, by: 'console', version: 1, ...body }) as unknown as RunEvent;
 const payload = { sha256: 'a'.repeat(64), bytes: 12, codec: 'json' };
 const texts = (body: object) =>
-  eventFacts(event(body)).map((fact) => [fact.name, fact.kind === 'text' ? fact.text : fact.payload]);
+  eventFacts(event(body), 'utc').map((fact) => [fact.name, fact.kind === 'text' ? fact.text : fact.payload]);
 
 describe('what an event says', () => {
   it('tells who gave an order and why, with its decisions and edits', () => {

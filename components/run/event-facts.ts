@@ -1,4 +1,5 @@
 import { absolute } from '@/components/ui/format';
+import type { Zone } from '@/components/ui/zone';
 import type { PayloadRef } from '@/lib/core/events/payload';
 import type { RunEvent } from '@/lib/core/events/run-event';
 
@@ -38,11 +39,12 @@ const spoken = (key: string): string =>
       ? key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
       : key;
 
-function factsOf(name: string, key: string, value: unknown): readonly EventFact[] {
+function factsOf(name: string, key: string, value: unknown, zone: Zone): readonly EventFact[] {
   if (value === undefined) return [];
   if (isPayload(value)) return [{ kind: 'payload', name, payload: value }];
   if (typeof value === 'string') return [{ kind: 'text', name, text: value }];
-  if (typeof value === 'number' && instants.has(key)) return [{ kind: 'text', name, text: absolute(value) }];
+  if (typeof value === 'number' && instants.has(key))
+    return [{ kind: 'text', name, text: absolute(value, zone) }];
   if (!isObject(value) || raw.has(key)) return [{ kind: 'text', name, text: JSON.stringify(value) }];
   const members = Object.entries(value);
   if (members.length === 0) return [{ kind: 'text', name, text: 'none' }];
@@ -51,12 +53,13 @@ function factsOf(name: string, key: string, value: unknown): readonly EventFact[
       Array.isArray(value) ? `${name} ${Number(member) + 1}` : `${name}, ${spoken(member)}`,
       member,
       inner,
+      zone,
     ),
   );
 }
 
 /** Everything that an event says beyond its head, in the journal's order; nothing is left out. */
-export const eventFacts = (event: RunEvent): readonly EventFact[] =>
+export const eventFacts = (event: RunEvent, zone: Zone): readonly EventFact[] =>
   Object.entries(event)
     .filter(([key]) => !stamp.has(key))
-    .flatMap(([key, value]) => factsOf(spoken(key), key, value));
+    .flatMap(([key, value]) => factsOf(spoken(key), key, value, zone));

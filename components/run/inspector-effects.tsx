@@ -4,25 +4,26 @@ import { useQuery } from '@tanstack/react-query';
 import { absolute, plural } from '@/components/ui/format';
 import { Badge, Mark } from '@/components/ui/mark';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { useZone, type Zone } from '@/components/ui/zone';
 import { problemOf } from '@/lib/client/api';
 import type { EffectRow } from '@/lib/client/api-types';
 import { effectsQuery } from '@/lib/client/run-queries';
 import { callIn } from '@/lib/core/events/step-key';
 import { EffectTag } from './effect-tag';
 import type { InspectorMoment } from './inspector-moment';
-import { badgeView, confirmedWords, effectStatusView } from './views';
+import { badgeView, confirmedWords, effectStatusView, isFromTrace } from './views';
 
-function detailOf(effect: EffectRow): string {
+function detailOf(effect: EffectRow, zone: Zone): string {
   const parts = [
     effect.receipt === null ? undefined : `Receipt ${effect.receipt}`,
     effect.confirmedBy === null ? undefined : `confirmed ${confirmedWords[effect.confirmedBy]}`,
-    `intended at seq ${effect.intentSeq}, ${absolute(Date.parse(effect.intentAt))}`,
+    `intended at seq ${effect.intentSeq}, ${absolute(Date.parse(effect.intentAt), zone)}`,
     effect.executions === 1 ? undefined : `may have left ${effect.executions} times`,
     effect.guarded ? undefined : 'unguarded',
     effect.held ? 'held' : undefined,
     effect.askAgainAt === null
       ? undefined
-      : `a “not found” counts from ${absolute(Date.parse(effect.askAgainAt))}`,
+      : `a “not found” counts from ${absolute(Date.parse(effect.askAgainAt), zone)}`,
   ];
   return parts.filter((part) => part !== undefined).join(', ');
 }
@@ -33,6 +34,7 @@ export function EffectsTab({
   onMove,
 }: Pick<InspectorMoment, 'run' | 'settled' | 'onMove'>) {
   const query = useQuery(effectsQuery(run.id, seq));
+  const zone = useZone();
   if (query.isError)
     return <ProblemNote title="The ledger could not be loaded" detail={problemOf(query.error).detail} />;
   if (!query.data) return <Skeleton rows={4} />;
@@ -40,7 +42,9 @@ export function EffectsTab({
   if (effects.length === 0)
     return (
       <EmptyNote title={`No effect up to seq ${seq}`}>
-        Up to the cursor there is no idempotent or external call.
+        {isFromTrace(run)
+          ? 'The trace does not say what its calls do to the world: some of its steps may have changed something.'
+          : 'Up to the cursor there is no idempotent or external call.'}
       </EmptyNote>
     );
   const count = (status: EffectRow['status']) => effects.filter((effect) => effect.status === status).length;
@@ -69,7 +73,7 @@ export function EffectsTab({
                 newest may have as well
               </span>
             )}
-            <span className="sub">{detailOf(effect)}</span>
+            <span className="sub">{detailOf(effect, zone)}</span>
             <code className="sub clip" title={effect.idempotencyKey}>
               key {effect.idempotencyKey}
             </code>

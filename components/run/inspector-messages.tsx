@@ -11,21 +11,11 @@ import { problemOf } from '@/lib/client/api';
 import type { MessageRow } from '@/lib/client/api-types';
 import { messagesQuery, payloadQuery } from '@/lib/client/run-queries';
 import type { InspectorMoment } from './inspector-moment';
-import { parseJson } from './payload-view';
+import { wordsOf } from './message-words';
 
 /** Loaded with the list; larger ones when opened. */
 const SMALL = 16_000;
 const FOLDED = 280;
-
-/** What a message says, in words where it has them, else as JSON. */
-export function wordsOf(text: string): string {
-  const value = parseJson(text)?.value;
-  if (typeof value === 'string') return value;
-  if (typeof value !== 'object' || value === null) return text;
-  const content = 'content' in value ? value.content : undefined;
-  if (typeof content === 'string' && content !== '') return content;
-  return JSON.stringify(value, null, 2);
-}
 
 function Message({ row }: { readonly row: MessageRow }) {
   const [open, setOpen] = useState(false);

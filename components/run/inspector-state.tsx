@@ -5,16 +5,28 @@ import { useState } from 'react';
 import { seen, size } from '@/components/ui/format';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { problemOf } from '@/lib/client/api';
-import { payloadQuery, stateQuery } from '@/lib/client/run-queries';
+import { payloadQuery, stateQuery, writesQuery } from '@/lib/client/run-queries';
 import type { PayloadRef } from '@/lib/core/events/payload';
 import type { InspectorMoment } from './inspector-moment';
 import { PayloadView } from './payload-view';
+import type { Move } from './use-cursor';
 import { phaseWord, runStatusView } from './views';
 
 /** Small values are shown in their row. */
 const INLINE = 512;
 
-function Variable({ name, payload }: { readonly name: string; readonly payload: PayloadRef }) {
+function Variable({
+  name,
+  payload,
+  writtenAt,
+  onMove,
+}: {
+  readonly name: string;
+  readonly payload: PayloadRef;
+  /** Seq of the event that wrote it; undefined where it is not known. */
+  readonly writtenAt: number | undefined;
+  readonly onMove: Move;
+}) {
   const [open, setOpen] = useState(false);
   const inline = useQuery({ ...payloadQuery(payload.sha256), enabled: payload.bytes <= INLINE });
   return (
@@ -29,11 +41,24 @@ function Variable({ name, payload }: { readonly name: string; readonly payload: 
           <span className="third" aria-hidden="true">
             {open ? '▾' : '▸'}
           </span>
-          <span className="k">{name}</span>
+          <span className="k" title={name}>
+            {name}
+          </span>
           <span className="v s">
             {inline.data === undefined ? `${payload.codec}, ${size(payload.bytes)}` : seen(inline.data)}
           </span>
         </button>
+        {writtenAt !== undefined && (
+          <button
+            type="button"
+            className="by link"
+            title={`Written at seq ${writtenAt}: go there`}
+            aria-label={`Go to seq ${writtenAt}, where ${name} was written`}
+            onClick={() => onMove(writtenAt, 'jump')}
+          >
+            seq {writtenAt}
+          </button>
+        )}
       </li>
       {open && (
         <li className="block px-[14px] py-1">
@@ -44,8 +69,11 @@ function Variable({ name, payload }: { readonly name: string; readonly payload: 
   );
 }
 
-export function StateTab({ run, settled }: Pick<InspectorMoment, 'run' | 'settled'>) {
+export function StateTab({ run, settled, onMove }: Pick<InspectorMoment, 'run' | 'settled' | 'onMove'>) {
   const query = useQuery(stateQuery(run.id, settled));
+  const written = useQuery(
+    writesQuery(run.id, query.data?.seq ?? settled, Object.keys(query.data?.variables ?? {})),
+  ).data;
   if (query.isError)
     return <ProblemNote title="The state could not be loaded" detail={problemOf(query.error).detail} />;
   if (!query.data) return <Skeleton rows={6} />;
@@ -95,15 +123,27 @@ export function StateTab({ run, settled }: Pick<InspectorMoment, 'run' | 'settle
         </section>
       )}
       <section aria-label="Variables" className="py-2">
-        <h3 className="px-[14px] small">
+        <h3 className="px-[14px] small flex gap-2">
           Variables <span className="third font-normal">{variables.length}</span>
+          <span className="grow" />
+          {written !== undefined && written.size > 0 && (
+            <span className="third font-normal" aria-hidden="true">
+              written at
+            </span>
+          )}
         </h3>
         {variables.length === 0 ? (
           <EmptyNote title="No variable is set here" />
         ) : (
           <ul className="vars">
             {variables.map(([name, payload]) => (
-              <Variable key={name} name={name} payload={payload} />
+              <Variable
+                key={name}
+                name={name}
+                payload={payload}
+                writtenAt={written?.get(name)}
+                onMove={onMove}
+              />
             ))}
           </ul>
         )}

@@ -1,7 +1,8 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { RunSummary, StepRow } from '@/lib/client/api-types';
+import type { RunSummary, StepDetail, StepRow } from '@/lib/client/api-types';
+import { stepQuery } from '@/lib/client/run-queries';
 import { StepTab } from './inspector-step';
 
 afterEach(() => void vi.useRealTimers());
@@ -37,13 +38,13 @@ const step = {
   source: null,
 } as unknown as StepRow;
 
-function shownAt(time: string): string {
+function shownAt(time: string, shown: StepRow = step, client = new QueryClient()): string {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(time) });
   return renderToStaticMarkup(
-    <QueryClientProvider client={new QueryClient()}>
+    <QueryClientProvider client={client}>
       <StepTab
         run={{ id: 'r1', status: 'interrupted', conflicts: [] } as unknown as RunSummary}
-        step={step}
+        step={shown}
         stepLoads={false}
         event={undefined}
         seq={5}
@@ -60,4 +61,36 @@ it('tells how long a step took that its run’s stop closed as unknown, the same
   expect(html).toMatch(/<dt>Took<\/dt><dd[^>]*>4\.0 s</);
   expect(html).toContain('seq 3 to 5');
   expect(shownAt('2026-11-30T01:00:00.000Z')).toBe(html);
+});
+
+it('tells each attempt of a step: when it began, how it ended and after how long, with its error', () => {
+  const tried = { ...step, status: 'completed', attempt: 3 } as StepRow;
+  const attempt = (n: number, more: object) => ({
+    attempt: n,
+    seq: 2 * n + 1,
+    at: `2026-11-29T01:00:0${2 * n}.000Z`,
+    endedSeq: 2 * n + 2,
+    endedAt: `2026-11-29T01:00:0${2 * n}.250Z`,
+    error: null,
+    epoch: 1,
+    workerId: 'eu-1',
+    ...more,
+  });
+  const client = new QueryClient();
+  client.setQueryData(stepQuery('r1', step.stepKey).queryKey, {
+    ...tried,
+    attempts: [
+      attempt(1, { outcome: 'timeout', error: { type: 'TimeoutError', message: 'no answer in 1 s' } }),
+      attempt(2, { outcome: 'unavailable', error: { type: 'HttpError', message: '503' }, workerId: 'eu-2' }),
+      attempt(3, { outcome: 'running', endedAt: null, endedSeq: null }),
+    ],
+  } as unknown as StepDetail);
+  const text = shownAt('2026-11-29T01:00:09.000Z', tried, client)
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
+  expect(text).toContain('seq 3 attempt 1 timeout after 250 ms 01:00:02 UTC worker eu-1');
+  expect(text).toContain('TimeoutError: no answer in 1 s');
+  expect(text).toContain('seq 5 attempt 2 unavailable after 250 ms 01:00:04 UTC worker eu-2');
+  expect(text).toContain('HttpError: 503');
+  expect(text).toContain('seq 7 attempt 3 running 01:00:06 UTC worker eu-1');
 });

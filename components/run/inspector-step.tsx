@@ -5,15 +5,27 @@ import type { ReactNode } from 'react';
 import { ButtonLink } from '@/components/ui/button';
 import { PageLink as Link } from '@/components/ui/confined';
 import { CopyButton } from '@/components/ui/copy-button';
-import { absolute, dollars, duration, plural, seen, size } from '@/components/ui/format';
+import {
+  absolute,
+  clock,
+  dollars,
+  duration,
+  partEnd,
+  plural,
+  seen,
+  size,
+  zoneAt,
+} from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { Badge, Mark } from '@/components/ui/mark';
 import { EmptyNote, Skeleton } from '@/components/ui/problem-note';
-import type { CheckpointRow, StepRow } from '@/lib/client/api-types';
+import { useZone } from '@/components/ui/zone';
+import type { CheckpointRow, StepDetail, StepRow } from '@/lib/client/api-types';
 import { effectsQuery, stepQuery } from '@/lib/client/run-queries';
 import { planHref, runHref } from '@/lib/client/url-state';
 import type { PayloadRef } from '@/lib/core/events/payload';
 import type { RunEvent } from '@/lib/core/events/run-event';
+import { checkpointInShort } from './checkpoint-words';
 import { stepTokens } from './cost-words';
 import { effectLine, mayHaveBegun } from './effect-line';
 import { EffectTag } from './effect-tag';
@@ -52,31 +64,54 @@ function Value({
   );
 }
 
+type Attempt = StepDetail['attempts'][number];
+
+/** `timeout after 1.0 s`, `completed after 40 ms`; of one that has not ended, how it stands. */
+const endedWords = ({ at, endedAt, outcome }: Attempt): string =>
+  endedAt === null ? outcome : `${outcome} after ${duration(Date.parse(endedAt) - Date.parse(at))}`;
+
+/** What a line may hold of an error; its event has all of it. */
+const ERROR_LINE = 300;
+
+function ErrorLine({ error: { type, message } }: { readonly error: NonNullable<Attempt['error']> }) {
+  const said = seen(`${type}: ${message}`);
+  const line = said.slice(0, partEnd(said, ERROR_LINE));
+  return (
+    <span className="second clip block" title={line}>
+      {line}
+    </span>
+  );
+}
+
 function Attempts({ run, step, onMove }: Pick<Props, 'run' | 'onMove'> & { readonly step: StepRow }) {
   const detail = useQuery({
     ...stepQuery(run.id, step.stepKey),
     enabled: step.attempt > 1 || step.executions > 1,
   });
+  const zone = useZone();
   const attempts = detail.data?.attempts ?? [];
   if (attempts.length < 2) return null;
+  const workers = new Set(attempts.map(({ workerId }) => workerId));
   return (
     <section className="section">
       <h3>Attempts</h3>
-      <ol className="small">
+      <ol className="attempts small">
         {attempts.map((attempt) => (
-          <li key={attempt.seq} className="flex gap-2">
-            <button
-              type="button"
-              className="link nowrap shrink-0"
-              onClick={() => onMove(attempt.seq, 'jump')}
-            >
-              seq {attempt.seq}
-            </button>
-            <span className="nowrap shrink-0">attempt {attempt.attempt}</span>
-            <span className="second clip" title={attempt.error?.message}>
-              {attempt.outcome}
-              {attempt.error && seen(`: ${attempt.error.message}`)}
+          <li key={attempt.seq}>
+            <span className="line">
+              <button type="button" className="link nowrap" onClick={() => onMove(attempt.seq, 'jump')}>
+                seq {attempt.seq}
+              </button>
+              <span className="nowrap">attempt {attempt.attempt}</span>
+              <span className="nowrap">{endedWords(attempt)}</span>
+              <span className="third clip" title={absolute(Date.parse(attempt.at), zone)}>
+                {clock(Date.parse(attempt.at), zone).slice(0, 8)} {zoneAt(Date.parse(attempt.at), zone)}
+              </span>
             </span>
+            {workers.size > 1 && (
+              <span className="third block">worker {attempt.workerId ?? 'not known'}</span>
+            )}
+            {attempt.error && <ErrorLine error={attempt.error} />}
           </li>
         ))}
       </ol>
@@ -91,9 +126,10 @@ function Call({
   readonly step: StepRow;
   readonly checkpoints: readonly CheckpointRow[];
 }) {
+  const zone = useZone();
   const safe = checkpoints.filter((each) => each.inForce && each.seq <= step.attemptSeq).at(-1);
   const facts: readonly (readonly [string, string | undefined])[] = [
-    ['Began', absolute(Date.parse(step.startedAt))],
+    ['Began', absolute(Date.parse(step.startedAt), zone)],
     [
       'Took',
       step.endedAt === null ? undefined : duration(Date.parse(step.endedAt) - Date.parse(step.startedAt)),
@@ -116,7 +152,7 @@ function Call({
     ['API', step.api ?? undefined],
     ['Tokens', stepTokens(step.usage)],
     ['Cost', step.usage?.costMicroUsd === undefined ? undefined : dollars(step.usage.costMicroUsd)],
-    ['Safe point before', safe && `checkpoint ${safe.n}, ${safe.name}`],
+    ['Safe point before', safe && checkpointInShort(safe)],
     [
       'Executions',
       step.executions <= step.attempt
@@ -204,7 +240,7 @@ function Values({ run, step, note }: Pick<Props, 'run'> & { readonly step: StepR
 const isOfStep = (event: RunEvent) => event.kind.startsWith('step.');
 
 export function StepTab({ run, step, stepLoads, event, seq, checkpoints, onMove }: Props) {
-  const other = event !== undefined && !isOfStep(event) && <EventSection event={event} />;
+  const other = event !== undefined && !isOfStep(event) && <EventSection run={run} event={event} />;
   if (!step)
     return (
       <>
@@ -310,7 +346,7 @@ export function StepTab({ run, step, stepLoads, event, seq, checkpoints, onMove 
       {event !== undefined && isOfStep(event) && (
         <details className="event-fold">
           <summary className="small second">The event at the cursor</summary>
-          <EventSection event={event} />
+          <EventSection run={run} event={event} />
         </details>
       )}
     </>

@@ -3,14 +3,16 @@
 import { useQueryStates } from 'nuqs';
 import { Tabs } from 'radix-ui';
 import { whole } from '@/components/ui/format';
+import { useFetchedAhead } from '@/components/ui/later';
 import { keepScrollKeys } from '@/components/ui/scroll-keys';
 import type { InspectorMoment } from './inspector-moment';
-import { inspectorTabs, tabParams } from './inspector-tabs';
+import { inspectorTabs, laterTabs, tabParams } from './inspector-tabs';
 import { useCounts } from './use-counts';
 
 export function Inspector(moment: InspectorMoment) {
   const counts = useCounts(moment);
   const [{ tab }, setParams] = useQueryStates(tabParams, { history: 'replace' });
+  useFetchedAhead(laterTabs);
   return (
     <section className="pane" aria-label="Inspector">
       <Tabs.Root
@@ -18,7 +20,7 @@ export function Inspector(moment: InspectorMoment) {
         value={tab}
         onValueChange={(value) => void setParams({ tab: tabParams.tab.parse(value) })}
       >
-        <Tabs.List className="tabs" aria-label="Inspector">
+        <Tabs.List className="tabs inspector-tabs" aria-label="Inspector">
           {inspectorTabs.map(({ id, name }) => (
             <Tabs.Trigger key={id} value={id}>
               {name}

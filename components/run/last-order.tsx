@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { moment } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { ProblemNote } from '@/components/ui/problem-note';
+import { useZone } from '@/components/ui/zone';
 import { problemOf } from '@/lib/client/api';
 import type { RunSummary } from '@/lib/client/api-types';
 import { endedOrderQuery } from '@/lib/client/order-events';
@@ -32,6 +33,7 @@ export function LastOrder({
   readonly failure?: RunSummary['failure'];
 }) {
   const query = useQuery(endedOrderQuery(runId));
+  const zone = useZone();
   if (query.isError)
     return (
       <ProblemNote
@@ -56,7 +58,7 @@ export function LastOrder({
         </strong>{' '}
         {ended.detail !== undefined && `${ended.detail.replace(/[.]?$/, '.')} `}
         <span className="second">
-          Accepted {moment(accepted.at)}
+          Accepted {moment(accepted.at, zone)}
           {accepted.reason !== '' && `, reason: ${accepted.reason}`}
         </span>
       </p>

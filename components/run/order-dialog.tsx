@@ -3,9 +3,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Dialog } from 'radix-ui';
 import { useState } from 'react';
-import { toast } from 'sonner';
 import { OrderNote } from '@/components/resume/order-note';
 import { Button } from '@/components/ui/button';
+import { toast } from '@/components/ui/toast';
 import type { RunSummary } from '@/lib/client/api-types';
 import { runQuery } from '@/lib/client/run-queries';
 import { useOrder } from '@/lib/client/use-order';

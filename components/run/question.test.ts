@@ -38,21 +38,25 @@ describe('the text of a question', () => {
 describe('the time by which an answer is wanted', () => {
   const until = Date.parse('2026-11-29T02:00:00Z');
 
-  it('promises no end that nothing enforces', () => {
-    expect(untilWords(until, until - 1)).toEqual({
+  it('is told with how far away it is, and promises no end that nothing enforces (S33)', () => {
+    expect(untilWords(until, until - 12 * 60_000, 'utc')).toEqual({
       past: false,
-      words: 'an answer is wanted by 2026-11-29 02:00:00.000 UTC; a later one is still taken',
+      words: 'answer by 2026-11-29 02:00:00 UTC, in 12 min; nothing happens by itself then',
     });
   });
 
-  it('is marked once it is over', () => {
-    expect(untilWords(until, until + 1)).toMatchObject({
+  it('is said to be over, and that nothing came of it (S33)', () => {
+    expect(untilWords(until, until + 61_000, 'utc')).toEqual({
       past: true,
-      words: expect.stringMatching(/was wanted by .* can still be answered/),
+      words:
+        'an answer was wanted by 2026-11-29 02:00:00 UTC, 1 min ago: nothing has happened by itself, it can still be answered',
     });
   });
 
   it('is not said to be over where the time is not known', () => {
-    expect(untilWords(until, 0).past).toBe(false);
+    expect(untilWords(until, 0, 'utc')).toEqual({
+      past: false,
+      words: 'answer by 2026-11-29 02:00:00 UTC; nothing happens by itself then',
+    });
   });
 });

@@ -1,4 +1,5 @@
-import { absolute } from '@/components/ui/format';
+import { moment, relative } from '@/components/ui/format';
+import type { Zone } from '@/components/ui/zone';
 import type { RunSummary } from '@/lib/client/api-types';
 import { assertNever } from '@/lib/core/shared/assert';
 import { parseJson } from './payload-view';
@@ -51,12 +52,17 @@ export function questionStands({ status, actions }: Pick<RunSummary, 'status' | 
 }
 
 /** By when an answer is wanted; `now` is 0 where it is not known. Nothing closes a question at that time. */
-export function untilWords(until: number, now: number): { readonly words: string; readonly past: boolean } {
+export function untilWords(
+  until: number,
+  now: number,
+  zone: Zone,
+): { readonly words: string; readonly past: boolean } {
   const past = now > until;
+  const away = now === 0 ? '' : `, ${relative(until, now)}`;
   return {
     past,
     words: past
-      ? `an answer was wanted by ${absolute(until)}: the time is over, and it can still be answered`
-      : `an answer is wanted by ${absolute(until)}; a later one is still taken`,
+      ? `an answer was wanted by ${moment(until, zone)}${away}: nothing has happened by itself, it can still be answered`
+      : `answer by ${moment(until, zone)}${away}; nothing happens by itself then`,
   };
 }

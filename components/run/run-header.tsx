@@ -1,81 +1,32 @@
 'use client';
 
-import { DropdownMenu, Popover } from 'radix-ui';
-import { Fragment, memo, useEffect, useRef, useState } from 'react';
-import { toast } from 'sonner';
-import { ExportDialog, ExportItem } from '@/components/export/export-dialog';
+import { memo, useEffect, useRef, useState } from 'react';
+import { useExportOpen } from '@/components/export/export-open';
 import { Button, ButtonLink } from '@/components/ui/button';
-import { PageLink as Link } from '@/components/ui/confined';
-import { duration, plural } from '@/components/ui/format';
+import { PageLink as Link, useConfines } from '@/components/ui/confined';
 import { Glyph } from '@/components/ui/glyph';
+import { Later, part } from '@/components/ui/later';
 import { Badge } from '@/components/ui/mark';
-import { Ago } from '@/components/ui/time';
-import type { RunAction, RunSummary } from '@/lib/client/api-types';
-import { planHref, type planModes, runHref } from '@/lib/client/url-state';
-import { costWords } from './cost-words';
+import { Opens } from '@/components/ui/opens';
+import { toast } from '@/components/ui/toast';
+import type { RunSummary } from '@/lib/client/api-types';
+import { planHref, type planModes } from '@/lib/client/url-state';
 import type { CursorPoint } from './cursor-point';
-import { OrderDialog } from './order-dialog';
-import { impossibleNow, phaseOf, timesOf } from './run-words';
+import { FactList } from './run-facts';
+import { impossibleNow } from './run-words';
 import { badgeView, runStatusView } from './views';
 
-/** In the order of what they are worth: those that find no room are the last ones. */
-function FactList({ run }: { readonly run: RunSummary }) {
-  const { parent, children } = run.lineage;
-  const cost = costWords(run.cost);
-  const times = timesOf(run);
-  return (
-    <>
-      <span>
-        <Glyph name="fork" />
-        {parent ? (
-          <span>
-            {parent.mode} of{' '}
-            <Link className="link" href={runHref(parent.runId, parent.seq)}>
-              {parent.runId}
-            </Link>
-          </span>
-        ) : (
-          <span>original</span>
-        )}
-      </span>
-      {children.length > 0 && (
-        <span>
-          {/* One text: a gap stands between the parts of a fact. */}
-          <span>
-            {children.slice(-2).map((child, n) => (
-              <Fragment key={child.runId}>
-                {n > 0 && '; '}
-                <Link className="link" href={runHref(child.runId)} title={child.runId}>
-                  {child.mode} {child.runId.slice(-6)}, {runStatusView[child.status].word.toLowerCase()}
-                </Link>
-              </Fragment>
-            ))}
-            {run.lineage.childCount > 2 && ` and ${run.lineage.childCount - 2} more`}
-          </span>
-        </span>
-      )}
-      <span>
-        <b>{run.counts.steps}</b> {run.counts.steps === 1 ? 'step' : 'steps'} ended
-      </span>
-      {run.endedAt === null && <span>{phaseOf(run)}</span>}
-      {times !== undefined && (
-        <span>
-          started <Ago at={times.at} />
-        </span>
-      )}
-      {times?.ms !== undefined && <span>{duration(times.ms)}</span>}
-      {cost !== undefined && <span>{cost}</span>}
-      <span>{run.holder ? `held by ${run.holder.workerId}` : 'lease free'}</span>
-      {run.line > 0 && <span>{plural(run.line, 'rewind')}</span>}
-      {run.tags.length > 0 && <span>tagged {run.tags.join(', ')}</span>}
-    </>
-  );
-}
+const allFacts = part(() => import('./all-facts').then((module) => module.AllFacts));
+const moreMenu = part(() => import('./more-menu').then((module) => module.MoreMenu));
+const exportDialog = part(() =>
+  import('@/components/export/export-dialog').then((module) => module.ExportDialog),
+);
 
 /** One line, whatever the room: how many facts stand outside it is said, with the way to all of them. */
 function Facts({ run }: { readonly run: RunSummary }) {
   const line = useRef<HTMLDivElement>(null);
   const [hidden, setHidden] = useState(0);
+  const [asked, setAsked] = useState(false);
   useEffect(() => {
     const box = line.current;
     if (!box) return;
@@ -99,16 +50,21 @@ function Facts({ run }: { readonly run: RunSummary }) {
         <FactList run={run} />
       </div>
       {hidden > 0 && (
-        <Popover.Root>
-          <Popover.Trigger className="facts-more" aria-label={`${hidden} more facts of the run`}>
-            +{hidden}
-          </Popover.Trigger>
-          <Popover.Portal>
-            <Popover.Content className="menu facts-all" align="start" sideOffset={4} aria-label="All facts">
-              <FactList run={run} />
-            </Popover.Content>
-          </Popover.Portal>
-        </Popover.Root>
+        <Later
+          part={allFacts}
+          shown={asked}
+          instead={
+            <Opens
+              role="dialog"
+              className="facts-more"
+              aria-label={`${hidden} more facts of the run`}
+              onOpen={() => setAsked(true)}
+            >
+              +{hidden}
+            </Opens>
+          }
+          props={{ run, hidden }}
+        />
       )}
     </div>
   );
@@ -119,61 +75,6 @@ const fromCursor = (run: RunSummary, mode: 'fork' | 'rewind', point: CursorPoint
   href: planHref(run.id, mode, 'from' in point ? point.from : undefined),
   reason: impossibleNow(run, mode) ?? ('reason' in point ? point.reason : undefined),
 });
-
-function More({
-  run,
-  rewindPoint,
-  onOrder,
-}: {
-  readonly run: RunSummary;
-  readonly rewindPoint: CursorPoint;
-  readonly onOrder: (order: 'pause' | 'cancel') => void;
-}) {
-  const rewind = fromCursor(run, 'rewind', rewindPoint);
-  const item = (
-    action: RunAction,
-    word: string,
-    act: () => void,
-    reason: string | undefined = impossibleNow(run, action),
-  ) => {
-    return (
-      <DropdownMenu.Item
-        key={action}
-        aria-disabled={reason !== undefined || undefined}
-        onSelect={(event) => {
-          if (reason === undefined) act();
-          else event.preventDefault();
-        }}
-      >
-        <span>
-          {word}
-          {reason !== undefined && <small>{reason}</small>}
-        </span>
-      </DropdownMenu.Item>
-    );
-  };
-  return (
-    <DropdownMenu.Root>
-      <DropdownMenu.Trigger className="btn" data-size="large" data-icon="" aria-label="More actions">
-        <Glyph name="dots" />
-      </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
-          {rewind.reason === undefined ? (
-            <DropdownMenu.Item asChild>
-              <Link href={rewind.href}>Rewind…</Link>
-            </DropdownMenu.Item>
-          ) : (
-            item('rewind', 'Rewind…', () => undefined, rewind.reason)
-          )}
-          {item('pause', 'Pause…', () => onOrder('pause'))}
-          {item('cancel', 'Cancel the run…', () => onOrder('cancel'))}
-          <ExportItem />
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
-  );
-}
 
 const primaryWord = (run: RunSummary): string => {
   const { next, checkpoint } = run;
@@ -191,7 +92,9 @@ export const RunHeader = memo(function RunHeader({
   readonly forkPoint: CursorPoint;
   readonly rewindPoint: CursorPoint;
 }) {
-  const [order, setOrder] = useState<'pause' | 'cancel' | undefined>(undefined);
+  const confines = useConfines();
+  const [open] = useExportOpen();
+  const [asked, setAsked] = useState(false);
   const href = (mode: (typeof planModes)[number], from?: string) => planHref(run.id, mode, from);
   const resumes = run.next !== null && !['replay', 'answer', 'rewind'].includes(run.next.action);
   const copy = async () => {
@@ -269,9 +172,24 @@ export const RunHeader = memo(function RunHeader({
       >
         {primaryWord(run)}
       </ButtonLink>
-      <More run={run} rewindPoint={rewindPoint} onOrder={setOrder} />
-      <ExportDialog run={run} />
-      {order && <OrderDialog run={run} mode={order} onClose={() => setOrder(undefined)} />}
+      <Later
+        part={moreMenu}
+        shown={asked}
+        instead={
+          <Opens
+            role="menu"
+            className="btn"
+            data-size="large"
+            data-icon=""
+            aria-label="More actions"
+            onOpen={() => setAsked(true)}
+          >
+            <Glyph name="dots" />
+          </Opens>
+        }
+        props={{ run, rewind: fromCursor(run, 'rewind', rewindPoint) }}
+      />
+      <Later part={exportDialog} shown={open === 'export' && confines === undefined} props={{ run }} />
     </header>
   );
 });

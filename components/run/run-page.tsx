@@ -18,11 +18,11 @@ import {
   bucketsQuery,
   checkpointsQuery,
   failuresQuery,
-  graphQuery,
   stepQuery,
   stopsQuery,
+  WHOLE_RUN,
 } from '@/lib/client/run-queries';
-import { inSpans } from '@/lib/client/step-windows';
+import { inSpans, WHOLE_STEPS } from '@/lib/client/step-windows';
 import { planHref, runParams } from '@/lib/client/url-state';
 import { cursorPoint } from './cursor-point';
 import { FIND_FIELD } from './find-field';
@@ -43,15 +43,15 @@ import { TreePane } from './tree-pane';
 import { stepAt } from './tree-rows';
 import { useAhead } from './use-ahead';
 import { type Move, useAskedSeq, useCursor } from './use-cursor';
+import { useGraphs } from './use-graphs';
 import { usePanes } from './use-panes';
-import { usePaced, useRun, useRunLive, WHOLE_RUN } from './use-run';
+import { usePaced, useRun, useRunLive } from './use-run';
 import { useSteps } from './use-steps';
 
 const graphPane = () => import('./graph/graph-pane');
-// React Flow comes after the first rows, and is sent for while they are drawn.
+// React Flow and the layout program come after the first rows, and are sent for while they are drawn.
 if (typeof window !== 'undefined') void graphPane().catch(() => undefined);
 const GraphPane = dynamic(() => graphPane().then((module) => module.GraphPane), {
-  ssr: false,
   loading: () => (
     <section className="pane" aria-label="Machine">
       <div className="pane-head">
@@ -65,7 +65,6 @@ const GraphPane = dynamic(() => graphPane().then((module) => module.GraphPane), 
 });
 
 const PLAY_MS = 220;
-const BUCKETS = 280;
 const PACE_MS = 120;
 const NONE: readonly never[] = [];
 
@@ -124,19 +123,20 @@ function Instrument({ run }: { readonly run: RunSummary }) {
   const settled = usePaced(at, PACE_MS);
   const [refused, setRefused] = useState<ApiProblem | undefined>(undefined);
 
-  const { query: steps, fill, fillAll, loadsAll } = useSteps(run, settled, headSeq);
-  const checkpoints = useQuery(checkpointsQuery(run));
-  const whole = useQuery(graphQuery(run.id, run.headSeq));
-  const graph = useQuery(graphQuery(run.id, settled));
-  const buckets = useQuery({ ...bucketsQuery(run.id, BUCKETS), enabled: headSeq > WHOLE_RUN });
+  const stands = useStands();
+  const checkpoints = useQuery({ ...checkpointsQuery(run), enabled: stands || run.headSeq <= WHOLE_STEPS });
+  const graphs = useGraphs(run, settled, stands);
+  const more = (checkpoints.isPending && !checkpoints.isError) || graphs.visitsLoad ? 'loads' : 'read';
+  const { query: steps, shown, opening, fill, fillAll, loadsAll } = useSteps(run, settled, headSeq, more);
+  const buckets = useQuery({ ...bucketsQuery(run.id), enabled: headSeq > WHOLE_RUN });
   const stops = useQuery(stopsQuery(run.id));
   const failures = useQuery(failuresQuery(run.id, run.counts.failedAttempts));
-  const ahead = useAhead(run, whole.data);
+  const ahead = useAhead(run, graphs.atHead);
   const panes = usePanes();
-  const stepRows = steps.data?.items ?? NONE;
-  const spans = steps.data?.spans ?? NONE;
+  const stepRows = shown?.items ?? NONE;
+  const spans = shown?.spans ?? NONE;
   const checkpointRows = checkpoints.data?.items ?? NONE;
-  const visits = whole.data?.visits ?? NONE;
+  const { visits } = graphs;
 
   const places = useMemo(() => stopsOf(stepRows, checkpointRows), [stepRows, checkpointRows]);
   const bars = useMemo(
@@ -148,6 +148,7 @@ function Instrument({ run }: { readonly run: RunSummary }) {
   const step = useMemo(() => (isKnown ? stepAt(stepRows, at) : undefined), [stepRows, at, isKnown]);
   const missing = [
     { what: 'The checkpoints', read: checkpoints },
+    ...(graphs.lists === undefined ? [] : [{ what: 'The visits', read: graphs.lists }]),
     { what: 'Where the run stopped before', read: stops },
     { what: 'The events of the scrubber', read: buckets },
   ]
@@ -183,7 +184,7 @@ function Instrument({ run }: { readonly run: RunSummary }) {
   const here = {
     seq: at,
     step,
-    steps: isKnown ? steps.data?.items : undefined,
+    steps: isKnown ? shown?.items : undefined,
     checkpoints: checkpoints.data?.items,
   };
   const forkPoint = cursorPoint('fork', here);
@@ -269,14 +270,15 @@ function Instrument({ run }: { readonly run: RunSummary }) {
         <PaneBoundary name="Timeline">
           <TreePane
             run={run}
-            steps={steps.data?.items}
-            total={steps.data?.total ?? 0}
-            visits={visits}
-            checkpoints={checkpointRows}
+            steps={shown?.items}
+            total={shown?.total ?? 0}
+            visits={opening?.visits ?? visits}
+            checkpoints={opening === undefined ? checkpointRows : NONE}
             stops={stops.data ?? NONE}
             failures={failures.data ?? NONE}
             ahead={ahead}
             spans={spans}
+            opening={opening !== undefined}
             onFill={fill}
             onFillAll={loadsAll ? undefined : fillAll}
             problem={
@@ -298,12 +300,9 @@ function Instrument({ run }: { readonly run: RunSummary }) {
         />
         <PaneBoundary name="Machine">
           <GraphPane
-            atCursor={graph.data}
-            whole={whole.data}
-            errors={{
-              atCursor: graph.isError ? problemOf(graph.error).detail : undefined,
-              whole: whole.isError ? problemOf(whole.error).detail : undefined,
-            }}
+            atCursor={graphs.atCursor}
+            whole={graphs.atHead}
+            errors={graphs.errors}
             onEnter={enter}
           />
         </PaneBoundary>
@@ -319,7 +318,7 @@ function Instrument({ run }: { readonly run: RunSummary }) {
           <Inspector
             run={run}
             step={step}
-            stepLoads={!isKnown || steps.isPending}
+            stepLoads={!isKnown || shown === undefined}
             event={live.eventAt(at)}
             seq={at}
             settled={settled}
@@ -353,6 +352,18 @@ function Instrument({ run }: { readonly run: RunSummary }) {
       />
     </main>
   );
+}
+
+/** What grows with a long run is read so long after the page began, when the rest is drawn. */
+const STANDS_MS = 700;
+
+function useStands(): boolean {
+  const [stands, setStands] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setStands(true), STANDS_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return stands;
 }
 
 /** Walks the cursor event by event to the head; pressed at the head, it starts over. */

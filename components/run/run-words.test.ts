@@ -47,7 +47,7 @@ it.each([
   ['order-refused', 'order refused, its plan had changed'],
 ])('a run interrupted by %s: %s', (cause, words) => {
   const interruption = { cause, workerId: null, seq: 9 } as RunSummary['interruption'];
-  expect(situationOf(run({ status: 'interrupted', interruption }))).toBe(words);
+  expect(situationOf(run({ status: 'interrupted', interruption }), 'utc')).toBe(words);
 });
 
 describe('an order under way', () => {
@@ -93,17 +93,17 @@ describe('an order under way', () => {
 
   it('is told in the row whatever the status', () => {
     const row = (status: RunSummary['status'], holder: Holder) =>
-      situationOf(run({ status, pending: pending('pause'), holder: holders[holder] }));
+      situationOf(run({ status, pending: pending('pause'), holder: holders[holder] }), 'utc');
     expect(row('running', 'runs')).toBe('pause accepted, stops at its next point');
     expect(row('interrupted', 'none')).toBe('pause accepted, its worker was lost');
-    expect(situationOf(run({ status: 'running', home: 'mirror', pending: pending('resume') }))).toBe(
+    expect(situationOf(run({ status: 'running', home: 'mirror', pending: pending('resume') }), 'utc')).toBe(
       'calling a tool',
     );
   });
 });
 
 it('has words for every status, and none that claim what has ended still does something', () => {
-  expect(statuses.map((status) => situationOf(run({ status })))).toEqual([
+  expect(statuses.map((status) => situationOf(run({ status }), 'utc'))).toEqual([
     'waits for a worker',
     'calling a tool',
     'calling a tool',
@@ -131,10 +131,30 @@ describe('what it waits for', () => {
     expect(phaseOf(run({ phase: 'tool_calling', effectsInDoubt: 1 }))).toBe('calling a tool');
   });
   it('is told in the row', () => {
-    expect(situationOf(run({ status: 'waiting', phase: 'waiting_human', conflicts }))).toBe(
+    expect(situationOf(run({ status: 'waiting', phase: 'waiting_human', conflicts }), 'utc')).toBe(
       'blocked at send_mail#1, confirmed with other arguments',
     );
   });
+});
+
+it('a row names the nearest time by which an answer is wanted (S33)', () => {
+  const question = (until: string | null, more: object = {}) => ({
+    status: 'open',
+    inForce: true,
+    until,
+    ...more,
+  });
+  const questions = [
+    question('2026-11-29T18:00:00.000Z'),
+    question('2026-11-29T17:30:00.000Z'),
+    question('2026-11-29T17:00:00.000Z', { inForce: false }),
+    question(null),
+  ] as unknown as RunSummary['questions'];
+  const row = (more: Partial<RunSummary>) =>
+    situationOf(run({ status: 'waiting', questions, ...more }), 'utc');
+  expect(row({ phase: 'waiting_human' })).toBe('waits for a person, answer by 2026-11-29 17:30:00 UTC');
+  expect(row({ phase: 'waiting_human', questions: questions.slice(2) })).toBe('waits for a person');
+  expect(row({ phase: 'tool_calling' })).toBe('calling a tool');
 });
 
 describe('when a run started', () => {
@@ -166,6 +186,9 @@ describe('a run at rest', () => {
   it('says who stopped it and why, where a person did', () => {
     expect(restWords(run({ status: 'paused' }), ended('pause'))).toBe('Paused by anna, reason: lunch.');
     expect(restWords(run({ status: 'cancelled' }), ended('cancel', ''))).toBe('Cancelled by anna.');
+    expect(restWords(run({ status: 'cancelled' }), ended('cancel', 'Wrong document.'))).toBe(
+      'Cancelled by anna, reason: Wrong document.',
+    );
   });
   it('names nobody where the newest order was another, or was not carried out', () => {
     expect(restWords(run({ status: 'paused' }), ended('resume'))).toBe('Paused.');

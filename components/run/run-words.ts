@@ -1,3 +1,5 @@
+import { moment } from '@/components/ui/format';
+import type { Zone } from '@/components/ui/zone';
 import type { RunAction, RunSummary } from '@/lib/client/api-types';
 import type { EndedOrder } from '@/lib/client/order-events';
 import { callIn } from '@/lib/core/events/step-key';
@@ -83,6 +85,14 @@ export function phaseOf({ phase, effectsInDoubt: doubts, conflicts, questions }:
   return doubts === 0 ? phaseWord[phase] : doubts === 1 ? 'a doubt to settle' : `${doubts} doubts to settle`;
 }
 
+/** The nearest time by which an answer is wanted. */
+function answerBy(questions: Waits['questions'], zone: Zone): string {
+  const ends = questions.flatMap(({ status, inForce, until }) =>
+    status === 'open' && inForce && until !== null ? [Date.parse(until)] : [],
+  );
+  return ends.length === 0 ? '' : `, answer by ${moment(Math.min(...ends), zone)}`;
+}
+
 /**
  * When the run itself began, an ISO instant, and how long it has taken. What a fork copied began with its parent. A copy
  * that does not say how it ended has taken nobody knows how long.
@@ -100,7 +110,7 @@ export function timesOf(
 type Row = Orders & Waits & Pick<RunSummary, 'status' | 'home' | 'failure' | 'interruption'>;
 
 /** What the run does or why it stopped, in a few words. */
-export function situationOf(run: Row): string {
+export function situationOf(run: Row, zone: Zone): string {
   const doubt = run.effectsInDoubt > 0 ? ', outcome unknown' : '';
   const order = run.home === 'here' ? orderStanding(run, undefined) : undefined;
   const accepted = order && `${run.pending?.mode} accepted, ${order.short}`;
@@ -120,7 +130,9 @@ export function situationOf(run: Row): string {
     case 'running':
     case 'waiting':
     case 'paused':
-      return accepted ?? phaseOf(run);
+      return (
+        accepted ?? `${phaseOf(run)}${run.phase === 'waiting_human' ? answerBy(run.questions, zone) : ''}`
+      );
   }
 }
 
@@ -137,6 +149,9 @@ function interruptedInShort(cause: string | undefined): string {
   }
 }
 
+/** Ends a sentence that may end in somebody’s own words. */
+const ended = (words: string): string => (/[.!?…]$/.test(words) ? words : `${words}.`);
+
 /** Why nothing runs though nothing went wrong; `order` is the newest one that ended. Undefined while there is none to tell. */
 export function restWords(
   run: Pick<RunSummary, 'status' | 'pending' | 'pausedBefore' | 'agent' | 'home' | 'unclaimed'>,
@@ -145,7 +160,9 @@ export function restWords(
   if (run.home !== 'here') return undefined;
   const by = (mode: 'pause' | 'cancel') =>
     order?.accepted.mode === mode && order.ended.outcome === 'done'
-      ? ` by ${order.accepted.actor}${order.accepted.reason === '' ? '' : `, reason: ${order.accepted.reason}`}.`
+      ? ended(
+          ` by ${order.accepted.actor}${order.accepted.reason === '' ? '' : `, reason: ${order.accepted.reason}`}`,
+        )
       : undefined;
   switch (run.status) {
     case 'queued':

@@ -16,9 +16,11 @@ import { clock, duration, whole, zoneAt } from '@/components/ui/format';
 import { Glyph, type GlyphName } from '@/components/ui/glyph';
 import type { Tone } from '@/components/ui/mark';
 import { Splitter } from '@/components/ui/splitter';
+import { useZone } from '@/components/ui/zone';
 import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
 import { runParams } from '@/lib/client/url-state';
 import type { RunEvent } from '@/lib/core/events/run-event';
+import { checkpointInShort } from './checkpoint-words';
 import { SCRUBBER } from './panes';
 import { type Bar, keyMove, labelled, merged, spaced, ticks } from './scrubber-bars';
 import { middle, type Scale, seqScale, timeScale } from './scrubber-scale';
@@ -121,6 +123,7 @@ const LETTER = 6.6;
 const ENDS = 10;
 
 function Axis({ scale, axis, bars }: Pick<LanesProps, 'scale' | 'axis' | 'bars'>) {
+  const zone = useZone();
   if (axis === 'seq')
     return ticks(scale.headSeq, 10).map((tick) => (
       <g key={tick}>
@@ -150,8 +153,12 @@ function Axis({ scale, axis, bars }: Pick<LanesProps, 'scale' | 'axis' | 'bars'>
         y1={14}
         y2={18}
       />
-      <text x={percent(middle(scale, seq))} y={11} textAnchor={seq === 1 ? 'start' : 'middle'}>
-        {clock(at).slice(0, 8)}
+      <text
+        x={percent(middle(scale, seq))}
+        y={11}
+        textAnchor={seq === 1 ? 'start' : middle(scale, seq) > 0.96 ? 'end' : 'middle'}
+      >
+        {clock(at, zone).slice(0, 8)}
       </text>
     </g>
   ));
@@ -249,7 +256,7 @@ const Lanes = memo(function Lanes(props: LanesProps) {
           data-best={checkpoint.id === run.checkpoint?.id ? '' : undefined}
         >
           <path d="M0 -5 5 0 0 5 -5 0z" fill="currentColor">
-            <title>{`Checkpoint ${checkpoint.n}, ${checkpoint.name}${checkpoint.inForce ? '' : ', left behind by a rewind'}`}</title>
+            <title>{`${checkpointInShort(checkpoint)}${checkpoint.inForce ? '' : ', left behind by a rewind'}`}</title>
           </path>
           {numbered.has(checkpoint) && (
             <text x={-9} y={4} textAnchor="end">
@@ -311,16 +318,18 @@ const instantsOf = (bars: readonly Bar[]) =>
   );
 
 function Pointed({ event }: { readonly event: RunEvent | undefined }) {
+  const zone = useZone();
   return event === undefined ? null : (
     <>
       {' '}
-      <code>{event.kind}</code> {clock(event.at)}
+      <code>{event.kind}</code> {clock(event.at, zone)}
     </>
   );
 }
 
 export function Scrubber(props: Props) {
   const { headSeq, seq, onMove, event, eventAt, run, bars } = props;
+  const zone = useZone();
   const track = useRef<HTMLDivElement>(null);
   const width = useWidth(track);
   const [size, setSize] = useState<number | undefined>(undefined);
@@ -419,7 +428,7 @@ export function Scrubber(props: Props) {
           {event && (
             <>
               <span>
-                {clock(event.at)} <span className="third">{zoneAt(event.at)}</span>
+                {clock(event.at, zone)} <span className="third">{zoneAt(event.at, zone)}</span>
               </span>
               <code className="second">{event.kind}</code>
             </>
@@ -481,7 +490,7 @@ export function Scrubber(props: Props) {
           aria-valuemin={1}
           aria-valuemax={Math.max(1, headSeq)}
           aria-valuenow={seq}
-          aria-valuetext={`seq ${seq} of ${headSeq}${event ? `, ${event.kind}, ${clock(event.at)} ${zoneAt(event.at)}` : ''}`}
+          aria-valuetext={`seq ${seq} of ${headSeq}${event ? `, ${event.kind}, ${clock(event.at, zone)} ${zoneAt(event.at, zone)}` : ''}`}
           onPointerDown={(down) => {
             if (down.button !== 0) return;
             down.currentTarget.setPointerCapture(down.pointerId);

@@ -10,6 +10,7 @@ import { useHotkeys } from '@/components/ui/hotkeys';
 import type { Tone } from '@/components/ui/mark';
 import { ProblemNote } from '@/components/ui/problem-note';
 import { useNow } from '@/components/ui/time';
+import { useZone } from '@/components/ui/zone';
 import { problemOf } from '@/lib/client/api';
 import type { EffectRow, RunSummary } from '@/lib/client/api-types';
 import { endedOrderQuery } from '@/lib/client/order-events';
@@ -84,6 +85,7 @@ function DoubtStrip({
   readonly children: ReactNode;
 }) {
   const now = useNow();
+  const zone = useZone();
   const { order, query, words, reason, ask } = useAsking(run, effect);
   const { answer, ended } = query.data ?? {};
   useHotkeys(
@@ -127,11 +129,11 @@ function DoubtStrip({
         {children} Whether <code title={effect.stepKey}>{effect.name}</code> happened is not known.{' '}
         {(words !== undefined || answer) && (
           <span role="status">
-            {words ?? (answer && `${answeredWords(answer)}: ${answerView[answer.outcome].words}`)}{' '}
+            {words ?? (answer && `${answeredWords(answer, zone)}: ${answerView[answer.outcome].words}`)}{' '}
           </span>
         )}
         {counts !== undefined && counts > now && now > 0 && (
-          <span className="second">A “not found” counts from {moment(counts)}.</span>
+          <span className="second">A “not found” counts from {moment(counts, zone)}.</span>
         )}
       </Strip>
       {(order.unanswered || order.problem) && <OrderNote order={order} />}

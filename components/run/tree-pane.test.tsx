@@ -45,6 +45,7 @@ const tree = (search: string, change: Partial<Parameters<typeof TreePane>[0]> = 
         failures={[]}
         ahead={[]}
         spans={[]}
+        opening={false}
         onFill={none}
         onFillAll={none}
         problem={undefined}
@@ -67,6 +68,34 @@ describe('the timeline', () => {
     expect(some).toContain('>2 of 12,400 steps<');
     expect(some).toContain('seq 5 to 90 not loaded: load on');
     expect(tree('?show=errors', { total: 12_400, spans })).toContain('Load all 12,400');
+  });
+
+  it('comes with its rows where some came with the page: all of them, pulled up to the cursor’s, one selected', () => {
+    const steps = Array.from({ length: 60 }, (_, n) => step(40 + n));
+    const html = tree('', {
+      steps,
+      total: 2_500,
+      seq: 2 * 87 + 1,
+      opening: true,
+      spans: [
+        [0, 0],
+        [79, 199],
+      ],
+      visits: [{ state: 'plan', visit: 1, key: 'plan#1', enteredSeq: 80, leftSeq: null }] as never,
+    });
+    expect(html.match(/role="treeitem"/g)).toHaveLength(61);
+    expect(html.match(/aria-selected="true"[^>]*aria-label="look#87,/g)).toHaveLength(1);
+    // 4 px above the first row, and 49 rows of 24 px up to the end of the cursor's.
+    expect(html).toContain('margin-top:calc(100cqh - 1180px)');
+    expect(
+      tree('', { steps, total: 60, seq: 175, opening: true, spans: [[0, Number.MAX_SAFE_INTEGER]] }),
+    ).toContain('margin-top:min(0px, 100cqh - 1180px)');
+    expect(html).toContain('>60 of 2,500 steps<');
+    expect(html).toContain('>60 loaded<');
+    // How many siblings there are is not known, and so not said.
+    expect(html).toContain('aria-setsize="-1"');
+    expect(html).not.toContain('aria-posinset');
+    expect(html).toContain('aria-level="2"');
   });
 
   it('names what was looked for in vain as it was written, marks of direction made visible', () => {

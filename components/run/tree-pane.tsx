@@ -15,14 +15,15 @@ import {
   useState,
 } from 'react';
 import { Button } from '@/components/ui/button';
-import { clock, duration, moment, plural, seen, whole } from '@/components/ui/format';
+import { clock, duration, moment, plural, seen, whole, zoneAt } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { useZone } from '@/components/ui/zone';
 import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
 import type { Span } from '@/lib/client/step-windows';
 import { runParams, type TreeFilter } from '@/lib/client/url-state';
 import type { RunEvent } from '@/lib/core/events/run-event';
-import { shortNumbers } from './checkpoint-words';
+import { checkpointInShort, shortNumbers } from './checkpoint-words';
 import { EffectTag } from './effect-tag';
 import { FindField } from './find-field';
 import {
@@ -30,7 +31,10 @@ import {
   barWidths,
   breaksOf,
   type FailedAttempt,
+  heightOf,
+  type IdleRow,
   isPlace,
+  rowTops,
   type StepTreeRow,
   type TreePlace,
   type TreeRow,
@@ -51,6 +55,8 @@ interface Props {
   readonly failures: readonly FailedAttempt[];
   /** What is held of the steps. */
   readonly spans: readonly Span[];
+  /** Whether the steps are those that came with the page: some around the cursor, for the moment. */
+  readonly opening: boolean;
   readonly onFill: (seq: number) => void;
   /** Reads every step; undefined while that is under way. */
   readonly onFillAll: (() => void) | undefined;
@@ -62,7 +68,7 @@ interface Props {
   readonly onMove: Move;
 }
 
-const ROW = 24;
+const DAY_MS = 86_400_000;
 const WHOLE = 100;
 const filters: readonly { readonly value: TreeFilter; readonly word: string }[] = [
   { value: 'all', word: 'All' },
@@ -94,8 +100,8 @@ function Pin({
       type="button"
       tabIndex={-1}
       className="pin"
-      title={checkpoints.map(({ n, name }) => `Checkpoint ${n}, ${name}`).join('\n')}
-      aria-label={`Go to checkpoint ${newest.n}, ${newest.name}`}
+      title={checkpoints.map(checkpointInShort).join('\n')}
+      aria-label={`Go to ${checkpointInShort(newest)}`}
       onClick={(event) => {
         event.stopPropagation();
         onMove(newest.seq, 'jump');
@@ -196,8 +202,31 @@ function StepContent({ row, onMove }: { readonly row: StepTreeRow; readonly onMo
   );
 }
 
-const handOf = (from: number, to: number) =>
-  to - from > 86_400_000 ? `${moment(from)} → ${moment(to)}` : `${clock(from)} → ${clock(to)} UTC`;
+/** A stretch in which nothing ran: how long, or from when to when. */
+function Idle({ row, onFold }: { readonly row: IdleRow; readonly onFold: (id: string) => void }) {
+  const zone = useZone();
+  const { fromAt, toAt } = row;
+  const whole = `${moment(fromAt, zone)} → ${moment(toAt, zone)}`;
+  const short = `${clock(fromAt, zone)} → ${clock(toAt, zone)} ${zoneAt(toAt, zone)}`;
+  return (
+    <button
+      type="button"
+      aria-expanded={row.open}
+      title={row.open ? 'Fold' : whole}
+      onClick={(event) => {
+        event.stopPropagation();
+        onFold(row.id);
+      }}
+    >
+      <Glyph name="fold" />
+      {row.open
+        ? toAt - fromAt > DAY_MS
+          ? whole
+          : short
+        : `${duration(row.ms)} idle${row.why ? `, ${row.why}` : ''}`}
+    </button>
+  );
+}
 
 function RowContent({
   row,
@@ -214,20 +243,7 @@ function RowContent({
     case 'idle':
       return (
         <div className="tree-idle">
-          <button
-            type="button"
-            aria-expanded={row.open}
-            title={row.open ? 'Fold' : `${moment(row.fromAt)} → ${moment(row.toAt)}`}
-            onClick={(event) => {
-              event.stopPropagation();
-              onFold(row.id);
-            }}
-          >
-            <Glyph name="fold" />
-            {row.open
-              ? handOf(row.fromAt, row.toAt)
-              : `${duration(row.ms)} idle${row.why ? `, ${row.why}` : ''}`}
-          </button>
+          <Idle row={row} onFold={onFold} />
         </div>
       );
     case 'hole':
@@ -348,8 +364,38 @@ function RowContent({
 
 /** A window is read around a seq: this far behind a gap's beginning, it begins with the gap. */
 const FORWARD = 1;
-/** Room above the first row. */
+/** Room above the first row, and how high the visit is that stays at the top, in px. */
 const PADDING = 4;
+const STUCK = 24;
+/** Room below the last row. */
+const FOOT = 20;
+
+/**
+ * As margin of rows in the flow: so that the row which ends at `end` is the last in sight. Where nothing comes above them,
+ * they do not begin below the pane's top.
+ */
+const pulledUp = (end: number, hasMoreAbove: boolean): string =>
+  hasMoreAbove ? `calc(100cqh - ${end}px)` : `min(0px, 100cqh - ${end}px)`;
+
+/** A row, and how far below the pane's top it stands. */
+interface Anchor {
+  readonly id: string;
+  readonly below: number;
+}
+
+/** How far the pane is scrolled, at most `most`, where the first of these that is still there stands as it stood. */
+function placeKept(
+  anchors: readonly Anchor[],
+  rows: readonly TreeRow[],
+  tops: Float64Array,
+  most: number,
+): number | undefined {
+  for (const { id, below } of anchors) {
+    const top = tops[rows.findIndex((row) => row.id === id)];
+    if (top !== undefined) return Math.max(0, Math.min(top - below, most));
+  }
+  return undefined;
+}
 
 /** Index of the newest visit's row at or before `index`; -1 where there is none. */
 function lastVisit(rows: readonly TreeRow[], index: number): number {
@@ -463,6 +509,7 @@ export function TreePane(props: Props) {
     failures,
     ahead,
     spans,
+    opening,
     problem,
     seq,
     onMove,
@@ -494,20 +541,34 @@ export function TreePane(props: Props) {
     [steps, visits, checkpoints, run, stops, show, wanted, folded, failures, ahead, spans],
   );
   const matches = wanted === '' ? undefined : rows.filter((row) => row.kind === 'step').length;
-  const places = useMemo(() => treePlaces(rows), [rows]);
+  const places = useMemo(() => treePlaces(rows, opening), [rows, opening]);
+  const tops = useMemo(() => rowTops(rows, PADDING), [rows]);
   const cursor = useMemo(() => cursorRow(rows, seq), [rows, seq]);
-  const virtualised = rows.length > WHOLE;
+  // No HTML can say how far a pane is scrolled. Rows that come with it stand in the flow, pulled up as far as it would
+  // be, until the page has taken over and scrolls it there.
+  const [isPulled, setPulled] = useState(opening);
+  /** Of the pane, when it was first there: its height, how far its rows were pulled up, or how much room they left above. */
+  const first = useRef<{ readonly height: number; readonly top?: number; readonly room: number }>({
+    height: 0,
+    room: 0,
+  });
+  const hasMoreAbove = opening && (spans[1]?.[0] ?? 0) > 0;
+  const room = hasMoreAbove ? first.current.room : 0;
+  const virtualised = !isPulled && (rows.length > WHOLE || (opening && spans.length > 1));
   /** The visit that the topmost row in sight is of. */
   const stuck = useRef(-1);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (n) => (rows[n]?.kind === 'break' ? 34 : ROW),
+    estimateSize: (n) => heightOf(rows[n]),
     paddingStart: PADDING,
     // Below the visit that stays at the top.
-    scrollPaddingStart: ROW,
+    scrollPaddingStart: STUCK,
     overscan: 12,
     enabled: virtualised,
+    // Begins where the cursor's row is in sight, instead of being drawn from the top and then scrolled there.
+    initialRect: { width: 0, height: first.current.height },
+    initialOffset: () => first.current.top ?? Math.max(0, (tops[cursor + 1] ?? 0) - first.current.height),
     // The row that takes the focus is always there, wherever the tree was scrolled to.
     rangeExtractor: (range: Range) => {
       const held = Math.max(0, cursor);
@@ -516,26 +577,55 @@ export function TreePane(props: Props) {
       return [...new Set([...kept, ...defaultRangeExtractor(range)])].sort((a, b) => a - b);
     },
   });
+  // Rows that come in above what is in sight push nothing away under the pointer: what was pressed last stays where it
+  // is until the tree is scrolled, else its topmost row; where that went, the cursor's.
+  const pressed = useRef<string | undefined>(undefined);
+  const anchors = useRef<readonly Anchor[]>([]);
+  const drawn = useRef(rows);
+  const most = (tops[rows.length] ?? 0) + FOOT - (virtual.scrollRect?.height ?? 0);
+  const kept = drawn.current === rows ? undefined : placeKept(anchors.current, rows, tops, most);
+  // Before the rows in sight are asked for: those of the new place are drawn at once.
+  if (virtualised && kept !== undefined) virtual.scrollOffset = kept;
   const visible = virtualised ? virtual.getVirtualItems() : rows.map((_, index) => ({ index, start: 0 }));
 
-  // Rows that come in above what is in sight push nothing away under the pointer: what was pressed last stays where it
-  // is until the tree is scrolled, else its topmost row.
-  const pressed = useRef<string | undefined>(undefined);
-  const anchor = useRef<{ readonly id: string; readonly below: number } | undefined>(undefined);
-  const keepInPlace = useEffectEvent(() => {
-    const { current: held } = anchor;
-    if (!virtualised || held === undefined) return;
-    const place = virtual.measurementsCache[rows.findIndex(({ id }) => id === held.id)];
-    const to = place && place.start - held.below;
-    if (to !== undefined && to !== virtual.scrollOffset) scroller.current?.scrollTo({ top: to });
-  });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: after other rows were drawn
-  useLayoutEffect(() => keepInPlace(), [rows]);
+  useLayoutEffect(() => {
+    const [pane, list] = [scroller.current, tree.current];
+    if (pane === null || list === null) return;
+    if (isPulled) {
+      const top = pane.getBoundingClientRect().top - list.getBoundingClientRect().top;
+      first.current = { height: pane.clientHeight, top: Math.max(0, top), room: Math.max(0, -top) };
+      setPulled(false);
+      return;
+    }
+    if (first.current.top !== undefined) pane.scrollTop = first.current.top;
+    first.current = { height: pane.clientHeight, room: first.current.room };
+  }, [isPulled]);
+
+  useLayoutEffect(() => {
+    drawn.current = rows;
+    if (kept !== undefined) scroller.current?.scrollTo({ top: kept });
+  }, [rows, kept]);
   const hold = () => {
-    const held = rows.findIndex(({ id }) => id === pressed.current);
-    const at = held < 0 ? (virtual.range?.startIndex ?? 0) : held;
-    const [row, place] = [rows[at], virtual.measurementsCache[at]];
-    anchor.current = row && place && { id: row.id, below: place.start - (virtual.scrollOffset ?? 0) };
+    const { range, scrollOffset: offset } = virtual;
+    const held = virtualised && range !== null && offset !== null ? { range, offset } : undefined;
+    if (held === undefined) {
+      anchors.current = [];
+      return;
+    }
+    const { height = 0 } = virtual.scrollRect ?? {};
+    const inSight = (tops[cursor] ?? -1) >= held.offset && (tops[cursor + 1] ?? 0) <= held.offset + height;
+    // Where little of the run is held, what stands between the topmost row and the cursor's may become more.
+    const chosen = opening && inSight ? [cursor] : [];
+    const places = [
+      rows.findIndex(({ id }) => id === pressed.current),
+      ...chosen,
+      held.range.startIndex,
+      cursor,
+    ];
+    anchors.current = places.flatMap((n) => {
+      const [row, top] = [rows[n], tops[n]];
+      return row && top !== undefined ? [{ id: row.id, below: room + top - held.offset }] : [];
+    });
   };
   useLayoutEffect(hold);
 
@@ -544,11 +634,9 @@ export function TreePane(props: Props) {
     const hasFocus = tree.current?.contains(document.activeElement) === true;
     // In sight by what the virtualiser knows: asking the browser would make it lay out the page for each move.
     const top = virtual.scrollOffset ?? 0;
-    const place = virtual.measurementsCache[index];
     const inSight =
-      place !== undefined &&
-      place.start >= top + (index === 0 ? 0 : ROW) &&
-      place.end <= top + (virtual.scrollRect?.height ?? 0);
+      (tops[index] ?? 0) >= top + (index === 0 ? 0 : STUCK) &&
+      (tops[index + 1] ?? 0) <= top + (virtual.scrollRect?.height ?? 0);
     if (virtualised && !inSight) virtual.scrollToIndex(index, { align: 'auto' });
     if (virtualised && !hasFocus) return;
     const row = tree.current?.querySelector<HTMLElement>(`[data-row="${index}"]`);
@@ -711,7 +799,13 @@ export function TreePane(props: Props) {
             hold();
           }}
           onKeyDown={onKeyDown}
-          style={virtualised ? { height: virtual.getTotalSize() + 20 } : undefined}
+          style={
+            virtualised
+              ? { height: virtual.getTotalSize() + FOOT, marginTop: room }
+              : isPulled
+                ? { marginTop: pulledUp(tops[cursor + 1] ?? 0, hasMoreAbove) }
+                : undefined
+          }
         >
           {visible.map(({ index, start }) => {
             const row = rows[index];

@@ -7,6 +7,8 @@ import {
   barWidths,
   breaksOf,
   type FailedAttempt,
+  heightOf,
+  rowTops,
   statusAt,
   stepAt,
   type TreeInput,
@@ -91,6 +93,36 @@ const ids = (rows: ReturnType<typeof treeRows>) => rows.map((row) => row.id);
 describe('treeRows', () => {
   it('lists visits with their steps in journal order, and where the run stopped', () => {
     expect(ids(treeRows(input()))).toEqual(['plan#1', 'plan#1/a#1 0', 'pay#1', 'pay#1/send#1 0', 'break 9']);
+  });
+
+  it('reads the visit of a step from what the journal entered, whatever a writer put into its names', () => {
+    const entered = (state: string, n: number, key: string, enteredSeq: number) => ({
+      ...visit(state, n, enteredSeq),
+      key,
+    });
+    const rows = treeRows(
+      input({
+        breaks: [],
+        steps: [
+          step('refund/eu#1/pay#1', 3),
+          step('a#1/b#2/call#1', 5),
+          step('a#1/b#2/fan#1:left/x#1', 6),
+          step('gone#3/c#1', 8, { inForce: false }),
+        ],
+        visits: [entered('refund/eu', 1, 'refund/eu#1', 2), entered('a#1/b', 2, 'a#1/b#2', 4)],
+      }),
+    );
+    expect(rows.map((row) => (row.kind === 'visit' ? [row.state, row.visit] : row.id))).toEqual([
+      ['refund/eu', 1],
+      'refund/eu#1/pay#1 0',
+      ['a#1/b', 2],
+      'a#1/b#2/call#1 0',
+      'a#1/b#2 a#1/b#2/fan#1:left 6',
+      'a#1/b#2/fan#1:left/x#1 0',
+      ['gone', 3],
+      'gone#3/c#1 0',
+    ]);
+    expect(rows.flatMap((row) => (row.kind === 'step' ? [row.depth] : []))).toEqual([0, 0, 1, 0]);
   });
 
   it('shows a visit that has no step yet', () => {
@@ -391,5 +423,39 @@ describe('the tree of a run with waits and failures', () => {
       [202, 280],
       'step',
     ]);
+  });
+});
+
+describe('steps that end before the run does', () => {
+  const held = input({
+    spans: [
+      [0, 0],
+      [2, 5],
+    ],
+    breaks: breaksOf({ interruption: { cause: 'lease-lapsed', workerId: null, seq: 9 } } as never, []),
+  });
+
+  it('leave a visit that goes on beyond them open-ended, and show no stop behind it as if nothing lay between', () => {
+    const rows = treeRows(held);
+    expect(rows.filter(({ kind }) => kind === 'visit')).toMatchObject([{ held: 'some' }, { held: 'some' }]);
+    expect(rows.some(({ kind }) => kind === 'break')).toBe(false);
+    const all = treeRows({ ...held, spans: [[0, Number.MAX_SAFE_INTEGER]] });
+    expect(all.filter(({ kind }) => kind === 'visit')).toMatchObject([{ held: 'all' }, { held: 'all' }]);
+    expect(all.some(({ kind }) => kind === 'break')).toBe(true);
+  });
+
+  it('have levels, and no numbers among siblings that are not all there', () => {
+    const places = treePlaces(treeRows(held), true);
+    expect(places[0]).toEqual({ level: 1, position: undefined, of: -1 });
+    expect(places[1]?.level).toBe(2);
+  });
+});
+
+it('rows begin where those before them end', () => {
+  const rows = treeRows(input());
+  const tops = rowTops(rows, 4);
+  expect(tops[0]).toBe(4);
+  rows.forEach((row, n) => {
+    expect((tops[n + 1] ?? 0) - (tops[n] ?? 0)).toBe(heightOf(row));
   });
 });

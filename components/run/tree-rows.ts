@@ -1,8 +1,9 @@
 import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
 import { holesOf, type Span } from '@/lib/client/step-windows';
 import type { TreeFilter } from '@/lib/client/url-state';
+import type { StepKey } from '@/lib/core/events/ids';
 import type { RunEvent } from '@/lib/core/events/run-event';
-import { scopeOf, visitOf } from '@/lib/core/events/step-key';
+import { scopeOf, visitOf, visitPathOf } from '@/lib/core/events/step-key';
 
 /* The step tree as flat rows, so that it can be virtualised. */
 
@@ -170,6 +171,15 @@ const shown = (step: StepRow, filter: TreeFilter): boolean => {
 const msBetween = (from: string, to: string | null) =>
   to === null ? undefined : Date.parse(to) - Date.parse(from);
 
+/** Key of the visit that a step lies in: the longest that the journal entered and that its key begins with, read from the end. */
+function visitKeyOf(key: StepKey, entered: ReadonlySet<string>): string {
+  for (let end = key.lastIndexOf('/'); end > 0; end = key.lastIndexOf('/', end - 1)) {
+    const path = key.slice(0, end);
+    if (entered.has(path)) return path;
+  }
+  return visitPathOf(key);
+}
+
 /** Visits in force, and of what rewinds left behind a group for each line that it ran on. */
 function groupsOf({ steps, visits }: TreeInput): Group[] {
   const groups = new Map<string, Group>();
@@ -180,10 +190,11 @@ function groupsOf({ steps, visits }: TreeInput): Group[] {
     groups.set(id, group);
     return group;
   };
+  const entered = new Set(visits.map(({ key }) => key));
   for (const visit of visits) groupAt(visit.key, undefined, visit.enteredSeq);
   for (const step of steps)
     groupAt(
-      scopeOf(step.stepKey).split('/', 1)[0] ?? '',
+      visitKeyOf(step.stepKey, entered),
       step.inForce ? undefined : step.line,
       step.startedSeq,
     ).steps.push(step);
@@ -344,9 +355,9 @@ const occurrenceOf = (key: string) => key.slice(key.lastIndexOf('#'));
 
 /** Rows in journal order: visits, below them branches and steps, and the places where the run stopped. O(n log n). */
 export function treeRows(input: TreeInput): readonly TreeRow[] {
-  const entered = new Map<string, number>(input.visits.map((visit) => [visit.key, visit.enteredSeq]));
-  const left = new Map(input.visits.map((visit) => [visit.key, visit.leftSeq ?? AHEAD_SEQ]));
+  const visits = new Map(input.visits.map((visit) => [visit.key, visit]));
   const holes = holesOf(input.spans ?? []);
+  const heldTo = input.spans?.at(-1)?.[1] ?? AHEAD_SEQ;
   const pinned = pins(input);
   const failed = failuresByStep(input.failures ?? []);
   const find = input.find ?? '';
@@ -371,8 +382,8 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
       return [{ kind: 'idle', id, fromSeq: step.startedSeq, level, open: input.folded.has(id), ...gap }];
     };
     const { id } = group;
-    const { state, visit } = visitOf(group.key);
-    const enteredSeq = entered.get(group.key);
+    const entered = visits.get(group.key);
+    const { state, visit } = entered ?? visitOf(group.key);
     const first = group.steps[0];
     const last = group.steps.reduce<string | undefined>(
       (end, step) =>
@@ -380,8 +391,10 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
       undefined,
     );
     const missing =
-      whole && group.inForce ? holesIn(holes, enteredSeq ?? 0, left.get(group.key) ?? AHEAD_SEQ) : [];
-    const held = missing.length === 0 ? 'all' : group.steps.length === 0 ? 'none' : 'some';
+      whole && group.inForce ? holesIn(holes, entered?.enteredSeq ?? 0, entered?.leftSeq ?? AHEAD_SEQ) : [];
+    // Of what goes on where nothing is held any more, nobody knows how much there is.
+    const isHeld = missing.length === 0 && (!group.inForce || (entered?.leftSeq ?? AHEAD_SEQ) <= heldTo);
+    const held = isHeld ? 'all' : group.steps.length === 0 ? 'none' : 'some';
     const open = !input.folded.has(id) && held !== 'none';
     // What nobody did before the visit began stands before it; what it waited for, in it.
     const opening = first && gaps.get(first)?.why === undefined ? idleRow(first, 1) : [];
@@ -392,7 +405,7 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
       key: group.key,
       state,
       visit,
-      fromSeq: group.inForce ? (enteredSeq ?? group.fromSeq) : group.fromSeq,
+      fromSeq: group.inForce ? (entered?.enteredSeq ?? group.fromSeq) : group.fromSeq,
       checkpoints: pinned.get(id) ?? [],
       steps: group.steps.length,
       durationMs: first && last !== undefined ? msBetween(first.startedAt, last) : undefined,
@@ -411,7 +424,7 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
     for (const step of visible) {
       pushHolesBefore(step.startedSeq);
       const own = scopeOf(step.stepKey);
-      const depth = own.split('/').length - 1;
+      const depth = own.slice(group.key.length).split('/').length - 1;
       if (own !== scope && own !== group.key) {
         rows.push({
           kind: 'branch',
@@ -442,14 +455,17 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
     }
     pushHolesBefore(AHEAD_SEQ);
   }
-  const told = withBreaks(rows, find === '' ? input.breaks : []);
+  const breaks = find === '' ? input.breaks.filter(({ fromSeq }) => fromSeq <= heldTo) : [];
+  const told = withBreaks(rows, breaks);
   return whole ? [...told, ...aheadRows(input)] : told;
 }
 
 /** A row's place for those who hear the tree: level, and which of its siblings it is. */
 export interface TreePlace {
   readonly level: number;
-  readonly position: number;
+  /** Undefined where not all of its siblings are held. */
+  readonly position: number | undefined;
+  /** -1, as ARIA has it, where nobody knows how many. */
   readonly of: number;
 }
 
@@ -471,8 +487,8 @@ const levelOf = (row: TreeRow): number => {
   }
 };
 
-/** O(n). */
-export function treePlaces(rows: readonly TreeRow[]): readonly TreePlace[] {
+/** Of a part of the tree only the levels are known. O(n). */
+export function treePlaces(rows: readonly TreeRow[], isPart = false): readonly TreePlace[] {
   /** Siblings of each level that are still being counted. */
   const open: number[][] = [];
   const siblings = rows.map((row, n) => {
@@ -484,7 +500,9 @@ export function treePlaces(rows: readonly TreeRow[]): readonly TreePlace[] {
     group.push(n);
     return { level, group, position: group.length };
   });
-  return siblings.map(({ level, group, position }) => ({ level, position, of: group.length }));
+  return siblings.map(({ level, group, position }) =>
+    isPart ? { level, position: undefined, of: -1 } : { level, position, of: group.length },
+  );
 }
 
 /** How a step stood when the cursor's event had just been written. */
@@ -513,4 +531,21 @@ export function barWidths(segments: readonly number[]): readonly number[] {
   const room = 38 - (segments.length - 1);
   const sum = widths.reduce((all, width) => all + width, 0);
   return sum <= room ? widths : widths.map((width) => Math.max(1, Math.floor((width * room) / sum)));
+}
+
+/** Heights of rows, in px. */
+const ROW_PX = 24;
+const BREAK_PX = 34;
+export const heightOf = (row: TreeRow | undefined): number => (row?.kind === 'break' ? BREAK_PX : ROW_PX);
+
+/** Where each row begins, in px from the tree's top, and behind the last one where it ends. O(n). */
+export function rowTops(rows: readonly TreeRow[], paddingTop: number): Float64Array {
+  const tops = new Float64Array(rows.length + 1);
+  let top = paddingTop;
+  rows.forEach((row, n) => {
+    tops[n] = top;
+    top += heightOf(row);
+  });
+  tops[rows.length] = top;
+  return tops;
 }

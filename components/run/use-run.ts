@@ -6,11 +6,9 @@ import type { RunSummary } from '@/lib/client/api-types';
 import { CHUNK, chunkOf, EventBuffer } from '@/lib/client/event-buffer';
 import { inRounds, type Liveness, listenToRun, paced, type ReadUpTo } from '@/lib/client/live';
 import { planKeys } from '@/lib/client/plan-queries';
-import { eventsQuery, runKeys, runQuery } from '@/lib/client/run-queries';
+import { eventsQuery, runKeys, runQuery, WHOLE_RUN } from '@/lib/client/run-queries';
 import type { RunEvent } from '@/lib/core/events/run-event';
 
-/** Runs up to this many events are loaded whole: one bar for each fits the scrubber. */
-export const WHOLE_RUN = 400;
 /** How soon a run that stopped and is still held is looked at again. */
 const LET_GO_MS = 1_000;
 

@@ -1,19 +1,36 @@
 'use client';
 
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useDeferredValue, useEffect, useRef, useState } from 'react';
 import type { RunSummary } from '@/lib/client/api-types';
-import { fillAllSteps, fillSteps, stepsQuery } from '@/lib/client/run-queries';
-import { inSpans } from '@/lib/client/step-windows';
+import { fillAllSteps, fillSteps, openingKey, stepsQuery } from '@/lib/client/run-queries';
+import { inSpans, type OpeningSteps } from '@/lib/client/step-windows';
 
 /** Events on either side of the cursor whose steps are there before it comes to them. */
 const NEAR = 80;
 
-/** The run's steps. Of a long run those at its ends, around `at`, and whatever `fill` was asked for. */
-export function useSteps(run: RunSummary, at: number, headSeq: number) {
+/** The steps that came with the page, where the cursor stands in them. */
+function openingAt(client: QueryClient, run: RunSummary, at: number): OpeningSteps | undefined {
+  const came = client.getQueryData<OpeningSteps>(openingKey(run));
+  return came && inSpans(came.spans, at) ? came : undefined;
+}
+
+/**
+ * The run's steps. Of a long run those at its ends, around `at`, and whatever `fill` was asked for. `opening` are those
+ * that came with the page, shown until the others are there and `more`, what is drawn with them, has been read too.
+ */
+export function useSteps(run: RunSummary, at: number, headSeq: number, more: 'loads' | 'read') {
   const client = useQueryClient();
-  const query = useQuery(stepsQuery(run));
-  const spans = query.data?.spans;
+  const [came, setCame] = useState(() => openingAt(client, run, at));
+  const query = useQuery(stepsQuery(run, came));
+  const spans = query.isPlaceholderData ? undefined : query.data?.spans;
+  /** Whether what is missing around the cursor was asked for; it may not have come. */
+  const [wasFilled, setFilled] = useState(false);
+  const isThere = spans !== undefined && (wasFilled || inSpans(spans, at)) && more === 'read';
+  if (came !== undefined && isThere) setCame(undefined);
+  // Thousands of rows in the place of some: whatever else there is to draw goes first.
+  const opening = useDeferredValue(came);
+  const shown = opening ?? query.data;
   const filling = useRef(false);
   const [loadsAll, setLoadsAll] = useState(false);
   const { id, edition, epoch, line } = run;
@@ -26,6 +43,7 @@ export function useSteps(run: RunSummary, at: number, headSeq: number) {
         .catch(() => undefined)
         .finally(() => {
           filling.current = false;
+          setFilled(true);
         });
     },
     [client, id, edition, epoch, line],
@@ -42,5 +60,5 @@ export function useSteps(run: RunSummary, at: number, headSeq: number) {
     const missing = near.find((seq) => !inSpans(spans, seq));
     if (missing !== undefined) fill(missing);
   }, [spans, at, headSeq, fill]);
-  return { query, fill, fillAll, loadsAll };
+  return { query, shown, opening, fill, fillAll, loadsAll };
 }

@@ -110,3 +110,10 @@ export const kindGlyph = {
   wait: 'k-wait',
   agent: 'k-agent',
 } as const satisfies Record<StepRow['kind'], GlyphName>;
+
+export const sourceWord = (source: string): string =>
+  ({ sdk: 'SDK worker', rerail: 'Rerail file', langgraph: 'LangGraph', otlp: 'OTLP' })[source] ?? source;
+
+/** Whether what is known of the run is what a trace from another program says. */
+export const isFromTrace = ({ home, source }: Pick<RunSummary, 'home' | 'source'>): boolean =>
+  home === 'mirror' && source !== 'sdk' && source !== 'rerail';

@@ -1,5 +1,5 @@
 import { createSerializer } from 'nuqs';
-import { runStatusView } from '@/components/run/views';
+import { runStatusView, sourceWord } from '@/components/run/views';
 import { instantOf, wallTime, type Zone } from '@/components/ui/zone';
 import { type RunsFilter, runsFilterParams } from '@/lib/client/url-state';
 
@@ -81,9 +81,6 @@ export interface Chip {
 const or = (words: readonly string[]) =>
   words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 const and = (words: readonly string[]) => words.join(' and ');
-
-export const sourceWord = (source: string): string =>
-  ({ sdk: 'SDK worker', rerail: 'Rerail file', langgraph: 'LangGraph', otlp: 'OTLP' })[source] ?? source;
 
 const spanWords: Readonly<Record<string, string>> = { m: 'min', h: 'h', d: 'd' };
 export const withinWords = (within: string): string =>

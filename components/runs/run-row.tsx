@@ -1,16 +1,16 @@
-import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { costCell, tokensCell } from '@/components/run/cost-words';
 import { situationOf, timesOf } from '@/components/run/run-words';
-import { badgeView, runStatusView } from '@/components/run/views';
+import { badgeView, runStatusView, sourceWord } from '@/components/run/views';
 import { duration, plural, whole } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
+import { Link } from '@/components/ui/link';
 import { Badge, Mark, type MarkView } from '@/components/ui/mark';
 import { Ago } from '@/components/ui/time';
+import { useZone } from '@/components/ui/zone';
 import type { RunSummary } from '@/lib/client/api-types';
 import { runHref } from '@/lib/client/url-state';
 import type { Column, ColumnName } from './columns';
-import { sourceWord } from './filters';
 
 /** The end of an id, which is always shown. */
 const TAIL = 6;
@@ -29,7 +29,6 @@ function RunCell({ run }: Row) {
     <span className="idcell">
       <Link
         href={runHref(run.id)}
-        prefetch={false}
         data-run={run.id}
         className="mono midcut"
         title={run.id}
@@ -49,7 +48,8 @@ function RunCell({ run }: Row) {
 }
 
 function StateCell({ run, gone }: Row) {
-  const situation = gone ? 'no longer among these runs' : situationOf(run);
+  const zone = useZone();
+  const situation = gone ? 'no longer among these runs' : situationOf(run, zone);
   return (
     <span className="where">
       {(['diverged', 'replaying'] as const)

@@ -2,7 +2,7 @@
 
 import { DropdownMenu, Popover } from 'radix-ui';
 import { type ReactNode, useId, useRef, useState } from 'react';
-import { runStatusView } from '@/components/run/views';
+import { runStatusView, sourceWord } from '@/components/run/views';
 import { Button } from '@/components/ui/button';
 import { Glyph } from '@/components/ui/glyph';
 import { Mark } from '@/components/ui/mark';
@@ -17,7 +17,6 @@ import {
   fromField,
   type Negatable,
   negated,
-  sourceWord,
   toField,
   withinWords,
 } from './filters';

@@ -10,6 +10,7 @@ import { useHotkeys } from '@/components/ui/hotkeys';
 import { useKept } from '@/components/ui/kept';
 import { LiveDot } from '@/components/ui/live-dot';
 import { ProblemNote } from '@/components/ui/problem-note';
+import { SearchField } from '@/components/ui/search-field';
 import { dayStart, useZone } from '@/components/ui/zone';
 import { problemOf } from '@/lib/client/api';
 import type { RunSummary } from '@/lib/client/api-types';
@@ -24,7 +25,6 @@ import { type HeldRows, hold, release, standing } from './held-rows';
 import { NoMatch, NoRuns, SkeletonRows } from './no-runs';
 import { type Known, RunsFilters } from './runs-filters';
 import { RunsTable } from './runs-table';
-import { SearchField } from './search-field';
 import { nobody, renewed, type Selection } from './selection';
 import { StaleStrip } from './stale-strip';
 import { useLiveRuns, useLookedAt } from './use-live-runs';
@@ -72,7 +72,13 @@ export function RunsPage() {
         )}
         <span className="grow" />
         <LiveDot liveness={list.stale === undefined ? list.liveness : 'lost'} />
-        <SearchField q={view.q} field={search} onSearch={(q) => void setView({ q })} />
+        <SearchField
+          label="Search runs"
+          placeholder="Run id, agent, tag, failure…"
+          q={view.q}
+          field={search}
+          onSearch={(q) => void setView({ q })}
+        />
         <Button glyph="upload" onPress={() => void setOpen('upload')}>
           Upload a trace
         </Button>

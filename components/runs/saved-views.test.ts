@@ -21,7 +21,7 @@ describe('views of one’s own', () => {
   it('have names of their own, whatever their case, and are not without end', () => {
     expect(refusedName(views, '  ', [])).toBe('A view needs a name');
     expect(refusedName(views, 'A', [])).toMatch(/already/);
-    expect(refusedName(views, 'needs ME', ['Needs me'])).toMatch(/already/);
+    expect(refusedName(views, 'needs a PERSON', ['Needs a person'])).toMatch(/already/);
     expect(refusedName(views, 'A', [], 'a')).toBeUndefined();
     expect(refusedName(views, 'b', [], 'a')).toMatch(/already/);
     const many = Array.from({ length: MOST_VIEWS }, (_, n) => ({ name: `v${n}`, search: '' }));

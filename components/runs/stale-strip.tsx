@@ -4,6 +4,7 @@ import { Button } from '@/components/ui/button';
 import { clock, sentence, zoneAt } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { useNow } from '@/components/ui/time';
+import { useZone } from '@/components/ui/zone';
 import type { ApiProblem } from '@/lib/client/api';
 
 /** Over rows that could not be read anew: since when, why, when it is tried again. */
@@ -25,8 +26,9 @@ export function StaleStrip({
   readonly trying: boolean;
 }) {
   const now = useNow();
+  const zone = useZone();
   const left = Math.max(0, Math.ceil((nextAt - now) / 1_000));
-  const time = (at: number) => `${clock(at).slice(0, 8)} ${zoneAt(at)}`;
+  const time = (at: number) => `${clock(at, zone).slice(0, 8)} ${zoneAt(at, zone)}`;
   const why =
     problem === undefined
       ? 'The console answers, but does not tell of changes as they happen.'

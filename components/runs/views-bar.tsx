@@ -1,7 +1,6 @@
 'use client';
 
 import { useQueries } from '@tanstack/react-query';
-import Link from 'next/link';
 import { createLoader } from 'nuqs/server';
 import { Dialog, DropdownMenu } from 'radix-ui';
 import { useState } from 'react';
@@ -9,6 +8,7 @@ import { Button } from '@/components/ui/button';
 import { whole } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { useKept } from '@/components/ui/kept';
+import { Link } from '@/components/ui/link';
 import { useZone } from '@/components/ui/zone';
 import { runsCountQuery } from '@/lib/client/run-queries';
 import { type RunsFilter, runsFilterParams, runsHref } from '@/lib/client/url-state';
@@ -19,7 +19,7 @@ import { MOST_NAME, movedView, refusedName, renamed, savedViews, withoutView, wi
 const usual: readonly { readonly name: string; readonly filter: RunsFilter; readonly title: string }[] = [
   { name: 'All runs', filter: noFilter, title: 'Every run, without a filter' },
   {
-    name: 'Needs me',
+    name: 'Needs a person',
     filter: { ...noFilter, attention: true },
     title:
       'Runs that stand until a person acts: they ask, are paused or interrupted, or have an effect in doubt',
@@ -90,7 +90,6 @@ export function ViewsBar({
           <Link
             key={`${view.own} ${view.name}`}
             href={runsHref(view.search)}
-            prefetch={false}
             replace
             title={view.title}
             aria-current={view === current ? 'page' : undefined}

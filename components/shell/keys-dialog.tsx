@@ -6,7 +6,7 @@ import { type Hotkey, hotkeysHere, useMod } from '@/components/ui/hotkeys';
 import { setSingleKeys, useSingleKeys } from '@/components/ui/single-keys';
 import { frameDialogs } from './frame-dialogs';
 import { capsOf, keyGroups, type ListedKey } from './keys';
-import { useOpener } from './use-opener';
+import type { Opener } from './use-opener';
 
 /** Keys of two or more that belong together stand side by side; those of a row of numbers as its ends. */
 function Caps({ keys, mod }: { readonly keys: readonly string[]; readonly mod: string }) {
@@ -66,10 +66,9 @@ function Keys({ here, mod }: { readonly here: readonly Hotkey[]; readonly mod: s
 }
 
 /** Every key; those that do nothing on the page beneath stand back. */
-export function KeysDialog({ open }: { readonly open: boolean }) {
+export function KeysDialog({ open, opener }: { readonly open: boolean; readonly opener: Opener }) {
   const single = useSingleKeys();
   const mod = useMod();
-  const opener = useOpener();
   return (
     <Dialog.Root open={open} onOpenChange={(now) => !now && frameDialogs.close()}>
       <Dialog.Portal>

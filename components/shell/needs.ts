@@ -2,10 +2,10 @@ import { plural } from '@/components/ui/format';
 import type { RunSummary } from '@/lib/client/api-types';
 import { planHref, runHref } from '@/lib/client/url-state';
 
-/* Which runs need a person, and which of them most. */
+/* Of the runs that need a person, which of them most. Whether one does is the store's word: `needsPerson`. */
 
 /** From the most pressing one on. Within one kind: the nearest deadline, then what stopped last. */
-export const needKinds = ['doubt', 'question', 'failed', 'interrupted', 'paused'] as const;
+export const needKinds = ['doubt', 'question', 'waiting', 'interrupted', 'paused'] as const;
 export type NeedKind = (typeof needKinds)[number];
 
 export interface Need {
@@ -18,21 +18,7 @@ export interface Need {
   readonly until: number | undefined;
 }
 
-type Run = Pick<
-  RunSummary,
-  | 'id'
-  | 'status'
-  | 'home'
-  | 'lineage'
-  | 'holder'
-  | 'pending'
-  | 'questions'
-  | 'effectsInDoubt'
-  | 'failure'
-  | 'actions'
-  | 'next'
-  | 'updatedAt'
->;
+type Run = Pick<RunSummary, 'id' | 'status' | 'questions' | 'effectsInDoubt' | 'actions' | 'next'>;
 
 const openQuestions = (run: Run) =>
   run.questions.filter(({ status, inForce }) => status === 'open' && inForce);
@@ -42,21 +28,11 @@ function deadlineOf(run: Run): number | undefined {
   return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
-/** A copy has its home elsewhere, an order that was given is on its way, and a replay that stopped has said what it found. */
-function kindOf(run: Run): NeedKind | undefined {
-  if (run.home === 'mirror' || run.pending !== null) return undefined;
-  if (run.effectsInDoubt > 0 && run.holder === null) return 'doubt';
+function kindOf(run: Run): NeedKind {
+  if (run.effectsInDoubt > 0) return 'doubt';
   if (openQuestions(run).length > 0) return 'question';
-  switch (run.status) {
-    case 'failed':
-      return run.lineage.parent?.mode === 'replay' ? undefined : 'failed';
-    case 'interrupted':
-      return 'interrupted';
-    case 'paused':
-      return 'paused';
-    default:
-      return undefined;
-  }
+  if (run.status === 'interrupted' || run.status === 'paused') return run.status;
+  return 'waiting';
 }
 
 function wordsOf(run: Run, kind: NeedKind): string {
@@ -65,8 +41,8 @@ function wordsOf(run: Run, kind: NeedKind): string {
       return `${plural(run.effectsInDoubt, 'effect')} in doubt`;
     case 'question':
       return 'waits for an answer';
-    case 'failed':
-      return run.failure === null ? 'failed' : `failed: ${run.failure.error.message}`;
+    case 'waiting':
+      return 'waits for a person';
     case 'interrupted':
       return 'interrupted';
     case 'paused':
@@ -74,9 +50,8 @@ function wordsOf(run: Run, kind: NeedKind): string {
   }
 }
 
-function needOf(run: Run): Need | undefined {
+function needOf(run: Run): Need {
   const kind = kindOf(run);
-  if (kind === undefined) return undefined;
   const plans = kind !== 'question' && run.actions.resume.possible;
   const from = run.next?.action === 'resume' ? (run.next.from ?? undefined) : undefined;
   return {
@@ -88,12 +63,10 @@ function needOf(run: Run): Need | undefined {
   };
 }
 
-/** What needs a person, most pressing first. `runs`: what stopped last stands first. */
-export function needsIn(runs: readonly Run[]): readonly Need[] {
+/** Runs that need a person, the most pressing one first. `runs`: what stopped last stands first. */
+export function byNeed(runs: readonly Run[]): readonly Need[] {
   const rank = ({ kind, until }: Need) => [needKinds.indexOf(kind), until ?? Number.MAX_VALUE] as const;
-  return runs
-    .flatMap((run) => needOf(run) ?? [])
-    .toSorted((a, b) => rank(a)[0] - rank(b)[0] || rank(a)[1] - rank(b)[1]);
+  return runs.map(needOf).toSorted((a, b) => rank(a)[0] - rank(b)[0] || rank(a)[1] - rank(b)[1]);
 }
 
 /** The one after the run that is looked at; from anywhere else, and after the last, the first. */

@@ -2,9 +2,13 @@
 
 import { useSearchParams } from 'next/navigation';
 import { useEffect, useSyncExternalStore } from 'react';
+import { Later, part } from '@/components/ui/later';
 import { frameDialogs } from './frame-dialogs';
-import { KeysDialog } from './keys-dialog';
-import { PaletteDialog } from './palette/palette-dialog';
+import { PaletteField } from './palette/palette-field';
+import { useOpener } from './use-opener';
+
+const keysDialog = part(() => import('./keys-dialog').then((module) => module.KeysDialog));
+const palette = part(() => import('./palette/palette-dialog').then((module) => module.PaletteDialog));
 
 /** The frame's dialogs, as the address names them. */
 export function Overlays() {
@@ -14,11 +18,17 @@ export function Overlays() {
     frameDialogs.snapshot,
     frameDialogs.atFirst,
   );
+  const opener = useOpener();
   useEffect(() => frameDialogs.follow(search), [search]);
   return (
     <>
-      <KeysDialog open={open === 'keys'} />
-      <PaletteDialog open={open === 'palette'} find={find} />
+      <Later part={keysDialog} shown={open === 'keys'} props={{ open: open === 'keys', opener }} />
+      <Later
+        part={palette}
+        shown={open === 'palette'}
+        instead={open === 'palette' && <PaletteField find={find} />}
+        props={{ open: open === 'palette', find, opener }}
+      />
     </>
   );
 }

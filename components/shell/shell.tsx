@@ -1,14 +1,14 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
-import Link from 'next/link';
 import { usePathname, useRouter } from 'next/navigation';
 import { useTheme } from 'next-themes';
-import { type ReactNode, Suspense, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { WhoIsHere } from '@/components/sign-in/who-is-here';
 import { plural, short, whole } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { useHotkeys, useMod } from '@/components/ui/hotkeys';
+import { Link } from '@/components/ui/link';
 import { runsTotalQuery } from '@/lib/client/frame-queries';
 import { frameDialogs } from './frame-dialogs';
 import { keyWords } from './keys';
@@ -25,7 +25,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const { resolvedTheme, setTheme } = useTheme();
   const flip = () => setTheme(resolvedTheme === 'dark' ? 'light' : 'dark');
   const mod = useMod();
-  const { needs, more, known } = useNeeds();
+  const { needs, total, known } = useNeeds();
   const next = nextNeed(needs, runIn(path));
   const above = levelAbove(path);
   useHotkeys(
@@ -89,14 +89,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
             aria-label={`Next run that needs a person: ${next.runId}, ${next.words}`}
           >
             <Glyph name="s-waiting" />
-            <span className="word">Needs you</span>
-            <span
-              className="count"
-              data-tone="bad"
-              title={more ? 'among the runs that stopped last' : plural(needs.length, 'run')}
-            >
-              {needs.length}
-              {more && '+'}
+            <span className="word">Needs a person</span>
+            <span className="count" data-tone="bad" title={plural(total, 'run')}>
+              {whole(total)}
             </span>
           </Link>
         )}
@@ -132,11 +127,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         </div>
       </nav>
       <Content path={path}>
-        {/* With the page, not before it: a dialog that the address names hides what is behind it. */}
-        <Suspense>
-          {children}
-          <Overlays />
-        </Suspense>
+        {/* No boundary: what is in one comes hidden behind the document, and is shown by a script. */}
+        {children}
+        <Overlays />
       </Content>
     </div>
   );

@@ -2,26 +2,23 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { stoppedRunsQuery } from '@/lib/client/frame-queries';
-import { type Need, needsIn } from './needs';
+import { needPersonQuery } from '@/lib/client/frame-queries';
+import { byNeed, type Need } from './needs';
 
 export interface Needs {
+  /** The most pressing one first; of many, those that moved last. */
   readonly needs: readonly Need[];
-  /** There are more runs that stopped than were looked through. */
-  readonly more: boolean;
+  /** How many need a person: as many as the list by that filter. */
+  readonly total: number;
   /** False until it was read. */
   readonly known: boolean;
 }
 
-/** What needs a person, most pressing first. */
+/** Which runs need a person. */
 export function useNeeds(): Needs {
-  const { data } = useQuery(stoppedRunsQuery);
+  const { data } = useQuery(needPersonQuery);
   return useMemo(
-    () => ({
-      needs: needsIn(data?.items ?? []),
-      more: data?.more ?? false,
-      known: data !== undefined,
-    }),
+    () => ({ needs: byNeed(data?.items ?? []), total: data?.total ?? 0, known: data !== undefined }),
     [data],
   );
 }

@@ -1,8 +1,7 @@
 'use client';
 
-import { Fragment, type ReactNode } from 'react';
 import { Glyph } from '@/components/ui/glyph';
-import { drawIn, setZone, useZone } from '@/components/ui/zone';
+import { setZone, useZone } from '@/components/ui/zone';
 
 /** The zone that all times are shown in, and the way to the other one: kept in this browser. */
 export function Zone() {
@@ -19,11 +18,4 @@ export function Zone() {
       <span className="word">{zone === 'utc' ? 'Times in UTC' : 'Browser’s zone'}</span>
     </button>
   );
-}
-
-/** Everything that shows times, drawn anew where their zone changes. */
-export function InZone({ children }: { readonly children: ReactNode }) {
-  const zone = useZone();
-  drawIn(zone);
-  return <Fragment key={zone}>{children}</Fragment>;
 }

@@ -1,9 +1,9 @@
 'use client';
 
-import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { useConfines } from './confined';
 import { Glyph, type GlyphName } from './glyph';
+import { Link } from './link';
 
 interface Look {
   readonly children?: ReactNode;
@@ -72,7 +72,6 @@ export function ButtonLink(props: Look & { readonly href: string }) {
       aria-label={props.label}
       title={props.title}
       href={props.href}
-      prefetch={false}
     >
       {inside(props)}
     </Link>

@@ -1,7 +1,7 @@
 'use client';
 
-import Link from 'next/link';
 import { type ComponentProps, createContext, use } from 'react';
+import { Link } from './link';
 
 /** A page that stands for itself, such as a shared run: nothing on it leads to another page. */
 export interface Confines {
@@ -21,7 +21,7 @@ export function PageLink({
 }: Omit<ComponentProps<typeof Link>, 'href'> & { readonly href: string }) {
   const confines = useConfines();
   if (confines === undefined) return <Link href={href} {...props} />;
-  const { prefetch: _prefetch, replace: _replace, scroll: _scroll, shallow: _shallow, ...rest } = props;
+  const { replace: _replace, scroll: _scroll, shallow: _shallow, ...rest } = props;
   const query = confines.here(href);
   if (query === undefined)
     return (

@@ -10,6 +10,7 @@ import {
   sentence,
   short,
   size,
+  whole,
 } from './format';
 import { comboOf } from './hotkeys';
 
@@ -22,6 +23,17 @@ describe('numbers and times', () => {
       '30 s',
       '2 h 14 min',
       '1 d 1 h',
+    ]);
+  });
+
+  it('parts the thousands of whole numbers', () => {
+    expect([0, 999, 1_000, 12_345, 1_234_567, -1_234].map(whole)).toEqual([
+      '0',
+      '999',
+      '1,000',
+      '12,345',
+      '1,234,567',
+      '-1,234',
     ]);
   });
 
@@ -44,7 +56,7 @@ describe('numbers and times', () => {
   });
 
   it('names the zone of an absolute time', () => {
-    expect(absolute(Date.UTC(2026, 10, 29, 1, 59, 12, 129))).toBe('2026-11-29 01:59:12.129 UTC');
+    expect(absolute(Date.UTC(2026, 10, 29, 1, 59, 12, 129), 'utc')).toBe('2026-11-29 01:59:12.129 UTC');
   });
 
   it('never shows a cost as nothing when there was one', () => {

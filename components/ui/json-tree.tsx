@@ -16,7 +16,7 @@ function LongText({ value }: { readonly value: string }) {
   const shown = partEnd(value, most);
   const rest = value.length - shown;
   return (
-    <span className="s break-all whitespace-pre-wrap">
+    <span className="s wrap-anywhere whitespace-pre-wrap">
       {seen(JSON.stringify(value.slice(0, shown)))}
       {rest > 0 && (
         <button type="button" className="link" onClick={() => setMost(most * 10)}>
@@ -33,7 +33,7 @@ function Scalar({ value }: { readonly value: unknown }) {
     return value.length > LONG_TEXT ? (
       <LongText value={value} />
     ) : (
-      <span className="s break-all whitespace-pre-wrap">{seen(JSON.stringify(value))}</span>
+      <span className="s wrap-anywhere whitespace-pre-wrap">{seen(JSON.stringify(value))}</span>
     );
   return <span className="n">{String(value)}</span>;
 }

@@ -2,6 +2,7 @@
 
 import { useSyncExternalStore } from 'react';
 import { absolute, relative } from './format';
+import { useZone } from './zone';
 
 /* One clock for all relative times of a page: it ticks once a second while somebody listens. */
 let now = 0;
@@ -35,9 +36,10 @@ export const useNow = (): number => useSyncExternalStore(subscribe, current, () 
 export function Ago({ at, short = false }: { readonly at: string; readonly short?: boolean }) {
   const ms = Date.parse(at);
   const clockNow = useNow();
+  const zone = useZone();
   return (
-    <time dateTime={at} title={absolute(ms)}>
-      {clockNow === 0 ? absolute(ms) : relative(ms, clockNow).replace(short ? ' ago' : '', '')}
+    <time dateTime={at} title={absolute(ms, zone)}>
+      {clockNow === 0 ? absolute(ms, zone) : relative(ms, clockNow).replace(short ? ' ago' : '', '')}
     </time>
   );
 }

@@ -9,16 +9,8 @@ const setting = kept<Zone>('rerail.zone', 'utc', (found) =>
   found === 'local' || found === 'utc' ? found : undefined,
 );
 
-/* Times are drawn in what the page was last drawn in, so that server and browser begin alike. */
-let drawn: Zone = 'utc';
-
-/** What times are written in just now. */
-export const zoneDrawn = (): Zone => drawn;
-/** Before what shows times is drawn; whoever calls it draws all of that anew. */
-export const drawIn = (zone: Zone): void => {
-  drawn = zone;
-};
 export const setZone = (zone: Zone): void => setting.set(zone);
+/** The zone that is set; whoever shows a time in it is drawn anew where it changes. */
 export const useZone = (): Zone => useKept(setting);
 
 /** Parts of an instant as a clock on the wall in that zone shows it. */

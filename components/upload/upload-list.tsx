@@ -1,9 +1,9 @@
 'use client';
 
-import Link from 'next/link';
 import { Button } from '@/components/ui/button';
 import { plural } from '@/components/ui/format';
 import { Glyph, type GlyphName } from '@/components/ui/glyph';
+import { Link } from '@/components/ui/link';
 import type { ApiProblem } from '@/lib/client/api';
 import type { Upload, UploadReport, UploadState } from '@/lib/client/uploads';
 import { runHref } from '@/lib/client/url-state';
@@ -84,13 +84,7 @@ function Report({ report }: { readonly report: UploadReport }) {
       <ul className="upload-runs">
         {runs.slice(0, SHOWN).map((run) => (
           <li key={run.id}>
-            <Link
-              className="link mono clip"
-              dir="auto"
-              href={runHref(run.id)}
-              prefetch={false}
-              title={run.id}
-            >
+            <Link className="link mono clip" dir="auto" href={runHref(run.id)} title={run.id}>
               {run.id}
             </Link>
             <span className="second">

@@ -17,26 +17,19 @@ export const runsTotalQuery = queryOptions({
   retry: false,
 });
 
-/** Of the runs that stand until a person acts, and of those that failed, the newest: so many of each are looked through. */
+/** Of the runs that need a person, so many are looked through: those that moved last. */
 export const LOOKED_THROUGH = 100;
 
-const newest = { sort: 'updated', order: 'desc', limit: LOOKED_THROUGH };
-
-/** Runs that stand until a person acts, then those that failed, each newest first; `total` counts them all. */
-export const stoppedRunsQuery = queryOptions({
-  queryKey: [...runKeys.lists(), 'stopped'],
-  queryFn: async ({ signal }) => {
-    const [standing, failed] = await Promise.all(
-      [
-        { ...newest, attention: 'true' },
-        { ...newest, status: 'failed' },
-      ].map((query) => getJson<Page<RunSummary>>(apiUrl('/runs', query), signal)),
-    );
-    const pages = [standing, failed].flatMap((page) => (page === undefined ? [] : orThrow(page)));
-    // One that failed with a doubt is among both.
-    const items = new Map(pages.flatMap((page) => page.items).map((run) => [run.id, run]));
-    return { items: [...items.values()], more: pages.some(({ total }) => total > LOOKED_THROUGH) };
-  },
+/** Runs that need a person, newest first; `total` counts them all, as the list by that filter does. */
+export const needPersonQuery = queryOptions({
+  queryKey: [...runKeys.lists(), 'need a person'],
+  queryFn: async ({ signal }) =>
+    orThrow(
+      await getJson<Page<RunSummary>>(
+        apiUrl('/runs', { attention: 'true', sort: 'updated', order: 'desc', limit: LOOKED_THROUGH }),
+        signal,
+      ),
+    ),
   refetchInterval: LOOK_MS,
   retry: false,
 });

@@ -21,8 +21,9 @@ import type {
   StepRow,
 } from './api-types';
 import {
+  ALL,
   holeAt,
-  type Span,
+  type OpeningSteps,
   type StepWindows,
   spanOf,
   tailAfter,
@@ -31,6 +32,7 @@ import {
   withWindow,
 } from './step-windows';
 import type { RunsFilter, RunsView } from './url-state';
+import { writeKinds, writtenAt } from './written-at';
 
 /** Broad to narrow, so that invalidating `run(id)` reaches everything under that run. */
 export const runKeys = {
@@ -139,23 +141,33 @@ export const runQuery = (id: string) =>
   });
 
 const listUrl = (path: string, cursor?: string) => apiUrl(path, { limit: MANY, cursor });
-const graphUrl = (id: string, at: number) => apiUrl(runPath(id, '/graph'), { at });
+const graphUrl = (id: string, at: number, lists: GraphLists = 'all') =>
+  apiUrl(runPath(id, '/graph'), { at, lists: lists === 'all' ? undefined : lists });
 
-/** What the page of a run asks for before anything else, at a cursor where one is asked for, so that it can be sent for with the page. */
+/**
+ * What the page of a run asks for before anything else, at a cursor where one is asked for, so that it can be sent for
+ * with the page: first what is small and drawn from, then the lists.
+ */
 export function runFirstReads(
-  run: Pick<RunSummary, 'id' | 'headSeq'>,
+  run: Pick<RunSummary, 'id' | 'headSeq' | 'line'>,
   asked: number | null = null,
-): readonly string[] {
+): { readonly first: readonly string[]; readonly lists: readonly string[] } {
   const steps = runPath(run.id, '/steps');
   const at = asked === null ? run.headSeq : Math.max(1, Math.min(asked, run.headSeq));
-  const tail = { limit: MANY, cursor: String(tailAfter(run.headSeq)) };
-  return [
-    ...(run.headSeq > WHOLE_STEPS
-      ? [apiUrl(steps, { limit: WINDOW }), apiUrl(steps, tail)]
-      : [listUrl(steps)]),
-    listUrl(runPath(run.id, '/checkpoints')),
-    ...new Set([graphUrl(run.id, run.headSeq), graphUrl(run.id, at)]),
+  const graphs = (lists: GraphLists) => [
+    ...new Set([run.headSeq, at].map((each) => graphUrl(run.id, each, lists))),
   ];
+  const bars = run.headSeq > WHOLE_RUN ? [bucketsUrl(run.id)] : [];
+  if (run.headSeq <= WHOLE_STEPS)
+    return {
+      first: [...bars, ...graphs('all')],
+      lists: [listUrl(steps), listUrl(runPath(run.id, '/checkpoints'))],
+    };
+  const tail = { limit: MANY, cursor: String(tailAfter(run.headSeq)) };
+  return {
+    first: [...bars, ...graphs(run.line === 0 ? 'none' : 'all')],
+    lists: [apiUrl(steps, { limit: WINDOW }), apiUrl(steps, tail)],
+  };
 }
 
 /** Every page of a list, one after the other. */
@@ -220,11 +232,15 @@ function readWindowsAnew(id: string, { items, spans }: StepWindows, signal: Abor
   );
 }
 
+/** Where a page keeps the steps that came with it; nothing is ever read for it. */
+export const openingKey = ({ id, edition, epoch, line, headSeq }: Required<StepsOf>) =>
+  [...runKeys.live(id), 'opening', edition, epoch, line, headSeq] as const;
+
 /**
  * Steps by start: all of a run, or of a long one both ends and what was asked for since. Within one edition, epoch
- * and line of the run, only those that may have changed are read again.
+ * and line of the run, only those that may have changed are read again. `opening` stands in until they are there.
  */
-export const stepsQuery = ({ id, edition, epoch, line, headSeq }: StepsOf) =>
+export const stepsQuery = ({ id, edition, epoch, line, headSeq }: StepsOf, opening?: OpeningSteps) =>
   queryOptions({
     queryKey: [...runKeys.live(id), 'steps', edition, epoch, line],
     queryFn: async ({ signal, client, queryKey }): Promise<StepWindows> => {
@@ -245,10 +261,8 @@ export const stepsQuery = ({ id, edition, epoch, line, headSeq }: StepsOf) =>
       const page = await everyPage<StepRow>(runPath(id, '/steps'), signal, from === 0 ? undefined : from - 1);
       return { ...page, items: [...kept, ...page.items], spans: ALL };
     },
-    placeholderData: keepPreviousData,
+    placeholderData: (held) => held ?? opening,
   });
-
-const ALL: readonly Span[] = [[0, Number.MAX_SAFE_INTEGER]];
 
 /** Reads the window around `seq`, where it is not held. Resolves once it is. */
 export async function fillSteps(client: QueryClient, run: StepsOf, seq: number): Promise<void> {
@@ -335,21 +349,29 @@ export const effectsQuery = (id: string, at?: number) =>
     placeholderData: keepPreviousData,
   });
 
-export const graphQuery = (id: string, at: number) =>
+/** Whether a graph comes with its visits and checkpoints. */
+type GraphLists = 'all' | 'none';
+
+export const graphQuery = (id: string, at: number, lists: GraphLists = 'all') =>
   queryOptions({
-    queryKey: runKeys.at(id, 'graph', at),
-    queryFn: async ({ signal }) => orThrow(await getJson<GraphAt>(graphUrl(id, at), signal)),
+    queryKey: runKeys.at(id, `graph, ${lists}`, at),
+    queryFn: async ({ signal }) => orThrow(await getJson<GraphAt>(graphUrl(id, at, lists), signal)),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: MOMENT_MS,
     placeholderData: keepPreviousData,
     enabled: at > 0,
   });
 
-export const bucketsQuery = (id: string, n: number) =>
+/** Runs up to this many events are loaded whole: one bar for each fits the scrubber. */
+export const WHOLE_RUN = 400;
+/** Bars of the scrubber for a longer one. */
+const BUCKETS = 280;
+const bucketsUrl = (id: string) => apiUrl(runPath(id, '/buckets'), { n: BUCKETS });
+
+export const bucketsQuery = (id: string) =>
   queryOptions({
-    queryKey: [...runKeys.live(id), 'buckets', n],
-    queryFn: async ({ signal }) =>
-      orThrow(await getJson<Page<BucketRow>>(apiUrl(runPath(id, '/buckets'), { n }), signal)),
+    queryKey: [...runKeys.live(id), 'buckets'],
+    queryFn: async ({ signal }) => orThrow(await getJson<Page<BucketRow>>(bucketsUrl(id), signal)),
     placeholderData: keepPreviousData,
   });
 
@@ -362,6 +384,31 @@ export const stateQuery = (id: string, at: number) =>
     gcTime: MOMENT_MS,
     placeholderData: keepPreviousData,
     enabled: at > 0,
+  });
+
+/** Writes of variables in one read, and so many reads at most: of a longer run, only the newest are told. */
+const WRITES = { limit: 1_000, reads: 5 } as const;
+
+/** Where the variables with these names were written last, at a moment; those whose writes lie too far back are left out. */
+export const writesQuery = (id: string, at: number, names: readonly string[]) =>
+  queryOptions({
+    queryKey: runKeys.at(id, 'writes', at),
+    queryFn: async ({ signal }) => {
+      const events: RunEvent[] = [];
+      let before = at + 1;
+      for (let read = 0; ; read += 1) {
+        const query = { kinds: writeKinds, order: 'desc', before, limit: WRITES.limit };
+        const page = orThrow(await getJson<EventsAnswer>(apiUrl(runPath(id, '/events'), query), signal));
+        events.push(...page.items);
+        const written = writtenAt(events);
+        if (page.nextCursor === null || read + 1 === WRITES.reads || names.every((name) => written.has(name)))
+          return written;
+        before = Number(page.nextCursor);
+      }
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: MOMENT_MS,
+    enabled: names.length > 0,
   });
 
 export const diffQuery = (id: string, from: number, to: number) =>

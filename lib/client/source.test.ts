@@ -69,7 +69,7 @@ it('reads everything of a run page from the source that was put in the place of 
     () => client.fetchQuery(stepQuery('r', 'a#1/b#1')),
     () => client.fetchQuery(effectsQuery('r')),
     () => client.fetchQuery(graphQuery('r', 1)),
-    () => client.fetchQuery(bucketsQuery('r', 10)),
+    () => client.fetchQuery(bucketsQuery('r')),
     () => client.fetchQuery(stateQuery('r', 1)),
     () => client.fetchQuery(diffQuery('r', 0, 1)),
     () => client.fetchQuery(messagesQuery('r', 1, 10)),

@@ -5,6 +5,7 @@ import {
   holeAt,
   holesOf,
   inSpans,
+  openingSteps,
   type StepWindows,
   spanOf,
   tailAfter,
@@ -79,5 +80,29 @@ describe('the steps of a long run', () => {
       }),
       { numRuns: 10 },
     );
+  });
+});
+
+describe('the steps that come with a page', () => {
+  const read = { items: [step(8)], total: 9, visits: [] };
+
+  it('say themselves that they are not all, wherever in the run they lie', () => {
+    const places = [
+      { after: 7, to: null },
+      { after: 7, to: 9 },
+      { after: 0, to: 9 },
+    ];
+    for (const place of places) {
+      const { spans, total, items } = openingSteps({ ...read, ...place });
+      expect(spans.length).toBeGreaterThan(1);
+      expect([inSpans(spans, 8), items.length < total]).toEqual([true, true]);
+    }
+    expect(inSpans(openingSteps({ ...read, after: 7, to: 9 }).spans, 10)).toBe(false);
+    expect(inSpans(openingSteps({ ...read, after: 7, to: null }).spans, 10)).toBe(true);
+    expect(inSpans(openingSteps({ ...read, after: 7, to: null }).spans, 7)).toBe(false);
+  });
+
+  it('are all where the run has no others', () => {
+    expect(openingSteps({ ...read, total: 1, after: 0, to: null }).spans).toHaveLength(1);
   });
 });

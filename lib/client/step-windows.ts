@@ -1,4 +1,4 @@
-import type { Page, StepRow } from './api-types';
+import type { GraphAt, Page, StepRow } from './api-types';
 
 /* The steps of a long run, of which only windows are held. */
 
@@ -21,11 +21,40 @@ const TAIL_EVENTS = 1_200;
 /** Steps that are held at most, of those that are neither at the beginning nor at the end. */
 const MOST = 4_000;
 
+/** Steps that come with a page, before anything else of them is read: up to the cursor's, and after it. */
+export const OPENING = { before: 48, after: 12 } as const;
+
+/** The steps around the cursor with which a page begins, and the visits that they lie in. A stand-in: never kept as the run's steps. */
+export interface OpeningSteps extends StepWindows {
+  readonly visits: GraphAt['visits'];
+}
+
 const END = Number.MAX_SAFE_INTEGER;
+/** All that there is. */
+export const ALL: readonly Span[] = [[0, END]];
 const keyOf = (step: StepRow) => `${step.line} ${step.stepKey}`;
 
 export const inSpans = (spans: readonly Span[], seq: number): boolean =>
   spans.some(([after, to]) => seq > after && seq <= to);
+
+/** `to` null: to the end. Unless they are all that there is, more than one span says that they are not. */
+export function openingSteps(read: {
+  readonly items: readonly StepRow[];
+  readonly total: number;
+  readonly after: number;
+  readonly to: number | null;
+  readonly visits: GraphAt['visits'];
+}): OpeningSteps {
+  const { items, total, after, to, visits } = read;
+  const spans: readonly Span[] =
+    after === 0 && to === null
+      ? ALL
+      : [
+          [0, 0],
+          [after, to ?? END],
+        ];
+  return { items, total, nextCursor: null, spans, visits };
+}
 
 /** Overlapping and touching ones are one. */
 function joined(spans: readonly Span[]): readonly Span[] {

@@ -7,6 +7,7 @@ import {
   parseAsStringLiteral,
 } from 'nuqs';
 import { auditActions } from '@/lib/core/journal/audit';
+import { dispositions } from '@/lib/core/planner/plan';
 
 /* What the address holds: selection, filters, open view. One table for each page. */
 
@@ -69,17 +70,6 @@ export const runParams = {
 export type TreeFilter = 'all' | 'effects' | 'errors';
 
 export const planModes = ['resume', 'fork', 'replay', 'rewind'] as const;
-/** What a plan does about a step, in the order of its totals. */
-export const dispositions = [
-  'restored',
-  'reuse',
-  'skip',
-  'recompute',
-  'execute',
-  'retry-same-key',
-  'needs-decision',
-  'blocked',
-] as const;
 /**
  * What a link to a plan may say: what is looked at. Decisions, edits and the reason are not in it: whoever opens a link
  * decides anew, and what was entered may be nobody else's to read.

@@ -94,6 +94,7 @@ async function readsOf(store: Store, id: string): Promise<readonly string[]> {
     `${path}/events?kinds=run.interrupted,run.failed,step.completed&order=desc&limit=4`,
     ...seqs.flatMap((at) => [
       `${path}/graph?at=${at}`,
+      `${path}/graph?at=${at}&lists=none`,
       `${path}/state?at=${at}`,
       `${path}/effects?at=${at}`,
       `${path}/messages?at=${at}&limit=3`,

@@ -5,6 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { ConfinedFrame } from '@/components/export/confined-frame';
 import { RunPage } from '@/components/run/run-page';
 import { absolute, plural, size } from '@/components/ui/format';
+import { useZone } from '@/components/ui/zone';
 import { newQueryClient } from '@/lib/client/query-client';
 import { readFrom } from '@/lib/client/source';
 import { type Copied, readCopy, unpacked } from './content';
@@ -16,10 +17,11 @@ const DATA = 'rerail-copy';
 const ELK = 'rerail-elk';
 
 function Notice({ copied: { notice, leftOut } }: { readonly copied: Copied }) {
+  const zone = useZone();
   const bytes = [...leftOut.values()].reduce((sum, payload) => sum + payload.bytes, 0);
   return (
     <>
-      A copy of this run, made {absolute(Date.parse(notice.at))} by {notice.by}
+      A copy of this run, made {absolute(Date.parse(notice.at), zone)} by {notice.by}
       {notice.console !== null && <> at {notice.console}</>}. Read-only; what came later is not in it.
       {leftOut.size > 0 && (
         <>

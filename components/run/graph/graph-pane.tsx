@@ -18,6 +18,7 @@ import {
   memo,
   type RefObject,
   useContext,
+  useDeferredValue,
   useEffect,
   useEffectEvent,
   useMemo,
@@ -32,13 +33,14 @@ import type { MarkView } from '@/components/ui/mark';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import type { GraphAt } from '@/lib/client/api-types';
 import { runParams } from '@/lib/client/url-state';
-import { checkpointNumbers, shortNumbers } from '../checkpoint-words';
+import { shortNumbers } from '../checkpoint-words';
 import { runStatusView } from '../views';
 import { LayoutNotLoaded, layout } from './layout';
 import {
   edgesAhead,
   foldedTo,
   NODE,
+  placedInRows,
   type Size,
   type StateNode,
   shapeKey,
@@ -105,7 +107,7 @@ const StateNodeView = memo(function StateNodeView({ data }: NodeProps<StateNode>
           {data.checkpoints.length > 0 && (
             <span
               className="pins"
-              title={`${data.checkpoints.length === 1 ? 'Checkpoint' : 'Checkpoints'} ${checkpointNumbers(data.checkpoints)}`}
+              title={`${data.checkpoints.length === 1 ? 'Checkpoint' : 'Checkpoints'} ${shortNumbers(data.checkpoints, 20)}`}
             >
               <Glyph name="checkpoint" />
               {shortNumbers(data.checkpoints, 2)}
@@ -199,6 +201,7 @@ const TransitionView = memo(function TransitionView({
 const FIT = { padding: 0.06, maxZoom: 1.1 } as const;
 /** With more states than these, only those in sight are drawn. */
 const MANY = 100;
+const NO_EDGES: TransitionEdge[] = [];
 const nodeTypes = { state: StateNodeView };
 const edgeTypes = { transition: TransitionView };
 
@@ -231,7 +234,7 @@ function Arrows() {
 interface Props {
   readonly atCursor: GraphAt | undefined;
   readonly whole: GraphAt | undefined;
-  readonly errors: { readonly atCursor: string | undefined; readonly whole: string | undefined };
+  readonly errors: { readonly atCursor: string | undefined; readonly atHead: string | undefined };
   /** A state was pressed; given the entries of its visits. The same function while the cursor moves. */
   readonly onEnter: (entries: readonly number[]) => void;
 }
@@ -251,8 +254,14 @@ const Canvas = memo(function Canvas({
   const pane = useRef<HTMLDivElement>(null);
   const { getViewport, setViewport } = useReactFlow();
   const shown = useMemo(() => {
-    const fold = isFolded ? foldedTo(whole, graph) : undefined;
-    return { whole: withFold(whole, fold), graph: withFold(graph, fold) };
+    const fold = foldedTo(whole, graph);
+    const kept = isFolded ? fold : undefined;
+    return {
+      whole: withFold(whole, kept),
+      graph: withFold(graph, kept),
+      // A drawing of it would take minutes, and could not be read.
+      inRows: fold !== undefined && !isFolded,
+    };
   }, [whole, graph, isFolded]);
   const ahead = useMemo(() => edgesAhead(whole), [whole]);
   const { shape, key } = useMemo(() => {
@@ -260,16 +269,18 @@ const Canvas = memo(function Canvas({
     return { shape: drawn, key: shapeKey(drawn) };
   }, [shown]);
   const placed = useQuery({
-    queryKey: ['graph-layout', key],
-    queryFn: () => layout(shape),
+    queryKey: ['graph-layout', shown.inRows, key],
+    queryFn: () => (shown.inRows ? placedInRows(shape) : layout(shape)),
     staleTime: Number.POSITIVE_INFINITY,
     retry: (_, error) => error instanceof LayoutNotLoaded,
     retryDelay: 1_000,
   });
   const { nodes, edges } = useMemo(
-    () => (placed.data ? toGraph(shown.graph, placed.data, ahead) : { nodes: [], edges: [] }),
+    () => (placed.data ? toGraph(shown.graph, placed.data, ahead) : { nodes: [], edges: NO_EDGES }),
     [shown, placed.data, ahead],
   );
+  // Hundreds of states and edges at once would hold up the page; the states come first.
+  const drawnEdges = useDeferredValue(edges, NO_EDGES);
   // A state that a key brings the focus to. A pointer's press must not move what it presses.
   const showFocused = ({ target, currentTarget }: FocusEvent) => {
     const id =
@@ -288,7 +299,7 @@ const Canvas = memo(function Canvas({
         <ReactFlow
           key={key}
           nodes={nodes}
-          edges={edges}
+          edges={drawnEdges}
           nodeTypes={nodeTypes}
           edgeTypes={edgeTypes}
           onlyRenderVisibleElements={nodes.length > MANY}
@@ -388,7 +399,7 @@ export const GraphPane = memo(function GraphPane({ atCursor, whole, errors, onEn
   const [isWhole, setIsWhole] = useState(false);
   const graph = scope === 'cursor' ? atCursor : whole;
   const fold = useMemo(() => (whole && graph ? foldedTo(whole, graph) : undefined), [whole, graph]);
-  const error = errors.whole ?? (scope === 'cursor' ? errors.atCursor : undefined);
+  const error = errors.atHead ?? (scope === 'cursor' ? errors.atCursor : undefined);
   return (
     <ReactFlowProvider>
       <section className="pane" aria-label="Machine">
@@ -432,7 +443,7 @@ export const GraphPane = memo(function GraphPane({ atCursor, whole, errors, onEn
           {fold && whole && error === undefined && (
             <p className="graph-folded" role="status">
               {isWhole
-                ? `All ${plural(whole.states.length, 'state')}`
+                ? `All ${plural(whole.states.length, 'state')}, in rows${graph?.current == null ? '' : `; the view follows the cursor, at ${graph.current}`}`
                 : `${fold.states.size} of ${plural(whole.states.length, 'state')}, ${fold.edges.size} of ${plural(whole.edges.length, 'edge')}`}
               <Button size="small" kind="quiet" onPress={() => setIsWhole(!isWhole)}>
                 {isWhole ? 'Fold' : 'Show all'}

@@ -1,5 +1,5 @@
 import ELK, { type ElkExtendedEdge, type ElkNode } from 'elkjs/lib/elk-api';
-import { startElk } from './start-elk';
+import { isElkAtHand, startElk } from './start-elk';
 import { edgeId, NODE, type Placed, type Shape } from './to-graph';
 
 /** The worker's script could not be loaded: the console is away and may come back. */
@@ -50,6 +50,18 @@ const options = {
   'elk.padding': '[top=18,left=12,bottom=12,right=12]',
 };
 
+/**
+ * Has the program loaded and its first layout made before there is a machine to lay out: that one takes several times as
+ * long as any other of its size.
+ */
+function warmUp(): void {
+  engine ??= startEngine();
+  const nodes = ['a', 'b'].map((id) => ({ id, ...NODE }));
+  const edges = [{ id: 'a→b', sources: ['a'], targets: ['b'] }];
+  // Whatever is wrong with it, the machine's own layout will say.
+  engine.elk.layout({ id: 'nothing', layoutOptions: options, children: nodes, edges }).catch(() => undefined);
+}
+
 const pointsOf = (edge: ElkExtendedEdge) =>
   (edge.sections ?? []).flatMap((section) => [
     section.startPoint,
@@ -74,3 +86,5 @@ export async function layout(shape: Shape): Promise<Placed> {
     edges: new Map((placed.edges ?? []).map((edge) => [edge.id, pointsOf(edge)])),
   };
 }
+
+if (typeof window !== 'undefined' && isElkAtHand) warmUp();

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { GraphAt } from '@/lib/client/api-types';
 import { runId, seq } from '@/lib/core/events/ids';
-import { edgesAhead, entryBefore, foldedTo, NODE, shapeKey, shapeOf, toGraph, withFold } from './to-graph';
+import {
+  edgesAhead,
+  entryBefore,
+  foldedTo,
+  NODE,
+  placedInRows,
+  shapeKey,
+  shapeOf,
+  toGraph,
+  withFold,
+} from './to-graph';
 
 const state = (name: string, visits: number) => ({
   name,
@@ -132,5 +142,44 @@ describe('the graph', () => {
     // Round and round, but not forever.
     expect([...edgesAhead(way('ab', 'ba'))]).toEqual(['a→b', 'b→a']);
     expect([...edgesAhead({ ...way('ab'), current: null })]).toEqual([]);
+  });
+});
+
+describe('a machine in rows', () => {
+  const names = Array.from({ length: 100 }, (_, n) => `s${n}`);
+  const shape = {
+    states: [...names, 'alone'],
+    edges: names.slice(1).map((to, n) => ({ from: n < 9 ? 's0' : 's1', to })),
+  };
+  const { nodes, size } = placedInRows(shape);
+
+  it('has a place for each state, none over another, all within its size', () => {
+    expect(new Set(nodes.keys())).toEqual(new Set(shape.states));
+    const places = [...nodes.values()];
+    expect(new Set(places.map(({ x, y }) => `${x} ${y}`)).size).toBe(shape.states.length);
+    for (const { x, y } of places) {
+      expect(x + NODE.width).toBeLessThan(size.width);
+      expect(y + NODE.height).toBeLessThan(size.height);
+    }
+  });
+
+  it('puts what is nearer to the first state higher, and what nothing leads to last', () => {
+    const row = (name: string) => nodes.get(name)?.y ?? Number.NaN;
+    expect(row('s0')).toBeLessThan(row('s1'));
+    expect(row('s9')).toBeLessThan(row('s10'));
+    expect(row('s99')).toBeLessThan(row('alone'));
+  });
+
+  it('is placed where there is no state at all, and where edges lead round', () => {
+    expect(placedInRows({ states: [], edges: [] }).nodes.size).toBe(0);
+    const round = {
+      states: ['a', 'b'],
+      edges: [
+        { from: 'a', to: 'b' },
+        { from: 'b', to: 'a' },
+        { from: 'a', to: 'a' },
+      ],
+    };
+    expect(placedInRows(round).nodes.size).toBe(2);
   });
 });

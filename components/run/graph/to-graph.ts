@@ -103,6 +103,36 @@ export function foldedTo(whole: GraphAt, moment: GraphAt): Folded | undefined {
   return { states, edges: new Set([...taken, ...next].map(({ from, to }) => edgeId(from, to))) };
 }
 
+/** Room between states in rows, in px of the graph, and around them. */
+const GAP = { x: 36, y: 56, around: 18 } as const;
+
+/**
+ * Places a machine that is too large to be drawn: its states in rows, by how many transitions lie between them and the
+ * first one, those that none leads to last. Its edges are straight. O(states + edges).
+ */
+export function placedInRows({ states, edges }: Shape): Placed {
+  const next = new Map(states.map((name) => [name, [] as string[]]));
+  for (const { from, to } of edges) next.get(from)?.push(to);
+  const left = new Set(states);
+  const ranks: string[][] = [];
+  for (let rank = states.slice(0, 1); rank.length > 0; ) {
+    ranks.push(rank);
+    for (const name of rank) left.delete(name);
+    rank = [...new Set(rank.flatMap((name) => next.get(name) ?? []))].filter((name) => left.has(name));
+  }
+  const most = Math.max(4, Math.ceil(Math.sqrt(states.length) / 2));
+  const rows = [...ranks, [...left]].flatMap((rank) =>
+    Array.from({ length: Math.ceil(rank.length / most) }, (_, n) => rank.slice(n * most, (n + 1) * most)),
+  );
+  const x = (n: number) => GAP.around + n * (NODE.width + GAP.x);
+  const y = (n: number) => GAP.around + n * (NODE.height + GAP.y);
+  return {
+    size: { width: x(most) - GAP.x + GAP.around, height: y(rows.length) - GAP.y + GAP.around },
+    nodes: new Map(rows.flatMap((row, n) => row.map((name, k) => [name, { x: x(k), y: y(n) }] as const))),
+    edges: new Map(),
+  };
+}
+
 export const withFold = (graph: GraphAt, fold: Folded | undefined): GraphAt =>
   fold === undefined
     ? graph
@@ -111,6 +141,19 @@ export const withFold = (graph: GraphAt, fold: Folded | undefined): GraphAt =>
         states: graph.states.filter(({ name }) => fold.states.has(name)),
         edges: graph.edges.filter(({ from, to }) => fold.edges.has(edgeId(from, to))),
       };
+
+/** A moment's graph with its part of `lists`, which are of the same path and no older. */
+export function withLists(moment: GraphAt, lists: GraphAt | undefined): GraphAt {
+  if (lists === undefined || lists === moment) return moment;
+  const { at } = moment;
+  return {
+    ...moment,
+    visits: lists.visits
+      .filter(({ enteredSeq }) => enteredSeq <= at)
+      .map((visit) => (visit.leftSeq !== null && visit.leftSeq > at ? { ...visit, leftSeq: null } : visit)),
+    checkpoints: lists.checkpoints.filter(({ seq }) => seq <= at),
+  };
+}
 
 /** Edges that a resume may take next, and those that it must take after them: as long as there is but one way. */
 export function edgesAhead({ edges, current }: Pick<GraphAt, 'edges' | 'current'>): ReadonlySet<string> {

@@ -246,7 +246,10 @@ describe('every route of the table', () => {
     async ({ method, operation }) => {
       const asked = soundOf(operation);
       const unknown = await ask(method, { ...asked, path: withQuery(asked.path, 'no-such-parameter=1') });
-      expect(unknown).toMatchObject({ status: 400, body: { type: 'urn:rerail:problem:invalid-request' } });
+      expect(unknown).toMatchObject({
+        status: 400,
+        body: told(operation, { type: 'urn:rerail:problem:invalid-request' }),
+      });
       for (const { name, schema, in: where } of operation.parameters ?? []) {
         if (where !== 'query' || asked.path.includes(`${name}=`)) continue;
         for (const value of valuesOf(schema)) {
@@ -276,7 +279,10 @@ describe('every route of the table', () => {
   it.each(operations)('$method $path refuses another site', async ({ method, operation }) => {
     const asked = soundOf(operation);
     const reply = await ask(method, { ...asked, headers: { origin: 'http://elsewhere.example' } });
-    expect(reply).toMatchObject({ status: 403, body: { type: 'urn:rerail:problem:cross-site' } });
+    expect(reply).toMatchObject({
+      status: 403,
+      body: told(operation, { type: 'urn:rerail:problem:cross-site' }),
+    });
   });
 
   const withBody = operations.filter(({ operation }) => operation.requestBody !== undefined);
@@ -597,7 +603,11 @@ it('who is not signed in is refused everywhere, and a viewer gives no orders', a
     for (const { operation, reply } of await ask(`Bearer ${VIEWER}`)) {
       if (operation['x-role'] === 'viewer' || isOpen(operation))
         expect(reply.status, operation.operationId).toBeLessThan(400);
-      else expect(reply, operation.operationId).toMatchObject({ status: 403, body: { role: 'viewer' } });
+      else
+        expect(reply, operation.operationId).toMatchObject({
+          status: 403,
+          body: told(operation, { role: 'viewer' }),
+        });
     }
     const signIn = (body: object) => api.post('/api/v1/session', body, { authorization: '' });
     expect(await signIn({ name: '\u0007', token: ADMIN })).toMatchObject({ status: 422 });
@@ -678,6 +688,10 @@ afterAll(() => {
   for (const [key, why] of Object.entries(UNPROVOKED))
     console.log(`contract: ${key} is not provoked here: ${why}`);
 });
+
+/** The members of a problem; exporters are told a `google.rpc.Status` instead. */
+const told = ({ operationId }: Operation, members: object): object =>
+  operationId === 'exportSpans' ? { code: expect.any(Number), message: expect.any(String) } : members;
 
 /** A request whose body never comes to its end, and its answer. */
 function stalledPost(url: string, method: string, path: string) {

@@ -1,16 +1,21 @@
 'use client';
 
 import { type RefObject, useEffect, useRef, useState } from 'react';
-import { Glyph } from '@/components/ui/glyph';
+import { Glyph } from './glyph';
 
 /** What is typed rests so long before it is looked for. */
 const REST_MS = 180;
 
+/** Looks while one types; Enter does at once. Reached by the key `/`, which is the page's to bind. */
 export function SearchField({
+  label,
+  placeholder,
   q,
   onSearch,
   field,
 }: {
+  readonly label: string;
+  readonly placeholder: string;
   readonly q: string;
   readonly onSearch: (q: string) => void;
   readonly field: RefObject<HTMLInputElement | null>;
@@ -24,13 +29,13 @@ export function SearchField({
     setTyped(undefined);
   };
   return (
-    <label className="field runs-search">
+    <label className="field search-field">
       <Glyph name="search" />
       <input
         ref={field}
         type="search"
-        aria-label="Search runs"
-        placeholder="Run id, agent, tag, failure…"
+        aria-label={label}
+        placeholder={placeholder}
         maxLength={256}
         value={typed ?? q}
         onChange={(event) => {
