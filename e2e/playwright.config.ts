@@ -11,7 +11,16 @@ if (!onLinux && process.env['TEST_WORKER_INDEX'] === undefined)
 export default defineConfig({
   projects: [
     { name: 'journeys', testDir: './journeys' },
-    ...(onLinux ? [{ name: 'pictures', testDir: './pictures' }] : []),
+    ...(onLinux
+      ? [
+          {
+            name: 'pictures',
+            testDir: './pictures',
+            // A film of what is compared anyway would take as long again.
+            use: { deviceScaleFactor: 0.5, trace: 'off' as const, screenshot: 'off' as const },
+          },
+        ]
+      : []),
   ],
   snapshotPathTemplate: '{testDir}/expected/{arg}{ext}',
   outputDir: '../test-results',

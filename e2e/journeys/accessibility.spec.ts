@@ -1,6 +1,9 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { TestWorker } from '@/lib/testing/api-client';
 import { expect, test } from '../fixtures/desk';
+import { test as guardedTest } from '../fixtures/guarded';
+import { historyOf } from '../fixtures/histories';
 import { Palette } from '../pages/palette';
 import { PlanPage } from '../pages/plan-page';
 import { type InspectorTab, RunPage } from '../pages/run-page';
@@ -130,4 +133,104 @@ for (const [n, colorScheme] of (['light', 'dark'] as const).entries()) {
     await expect(page.getByText('There is no run there-is-none', { exact: true })).toBeVisible();
     await clean('an error');
   });
+
+  test(`every other page and dialog is free of WCAG AA findings (${colorScheme})`, async ({
+    rail,
+    desk,
+    page,
+  }) => {
+    const runId = `others-${colorScheme}`;
+    await desk.startKilled(rail, runId, `ORD-276${n}`);
+    await page.emulateMedia({ colorScheme });
+    const clean = async (what: string, within?: string) =>
+      expect(await findings(page, colorScheme, within), what).toEqual([]);
+    const dialog = (name: string) => page.getByRole('dialog', { name });
+
+    await page.goto('/audit');
+    await expect(page.getByRole('table')).toBeVisible();
+    await clean('the audit');
+    await page.goto('/connect');
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    await clean('how to connect');
+    await page.goto('/api-reference');
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    await clean('the reference of the API');
+    await page.goto('/nowhere');
+    await expect(page.getByRole('heading').first()).toBeVisible();
+    await clean('a page that there is not');
+
+    const runs = new RunsPage(page);
+    await runs.open(`q=${runId}&open=save-view`);
+    await expect(dialog('Save view')).toBeVisible();
+    await clean('the dialog to save a view', '[role="dialog"]');
+    await page.keyboard.press('Escape');
+    await runs.select(runId);
+    await clean('the bar of what is selected', '[role="toolbar"]');
+    await runs.bulk.getByRole('button', { name: 'Cancel…' }).click();
+    await expect(dialog('Cancel 1 run')).toBeVisible();
+    await clean('the dialog to cancel runs', '[role="dialog"]');
+    await page.keyboard.press('Escape');
+
+    await page.goto('/runs?open=upload');
+    const sent = (name: string, buffer: Buffer) => ({ name, mimeType: 'application/json', buffer });
+    await page
+      .getByLabel('Files to upload')
+      .setInputFiles([
+        sent('scanned.json', Buffer.from(historyOf('broken-parts.json', `scanned-${colorScheme}`))),
+        sent('no-trace.json', Buffer.from('{"no":"trace"}')),
+      ]);
+    const files = dialog('Upload traces').getByRole('list', { name: 'Files' });
+    await expect(files.getByRole('listitem', { name: 'scanned.json' })).toContainText(/note/);
+    await expect(files.getByRole('listitem', { name: 'no-trace.json' })).toContainText('Known are:');
+    await clean('the dialog to upload, with reports', '[role="dialog"]');
+
+    await page.goto(`/runs/${runId}?open=export`);
+    const export_ = dialog('Share and export');
+    await export_.getByRole('button', { name: 'Make a link' }).click();
+    await expect(export_.getByRole('textbox', { name: 'The link' })).toBeVisible();
+    await clean('the dialog to share and export', '[role="dialog"]');
+
+    const plan = new PlanPage(page);
+    await desk.replaceWorker({ RERAIL_DEMO_POLICY: 'strict' });
+    await plan.open(runId, 'fork');
+    await plan.pickCheckpoint(/^1, /);
+    await page.getByRole('combobox', { name: 'Edit a variable' }).selectOption({ index: 1 });
+    await expect(page.getByRole('region', { name: 'Edits' }).getByRole('textbox').first()).toBeVisible();
+    await clean('the plan of a fork with an edit');
+    await plan.open(runId, 'rewind');
+    await plan.pickCheckpoint(/^1, /);
+    await expect(plan.leftBehind).toBeVisible();
+    await clean('the plan of a rewind that leaves an effect behind');
+    await plan.open(runId);
+    await plan.effect('create_refund').getByRole('radio', { name: 'Hold' }).check();
+    await clean('the plan of a hold');
+    await desk.replaceWorker();
+  });
+
+  guardedTest(
+    `signing in and a shared run are free of WCAG AA findings (${colorScheme})`,
+    async ({ guarded, page }) => {
+      await page.emulateMedia({ colorScheme });
+      const clean = async (what: string) => expect(await findings(page, colorScheme), what).toEqual([]);
+      await page.goto('/sign-in');
+      await clean('the page to sign in');
+      await page.getByLabel('Your name').fill('Ada');
+      await page.getByLabel('Token').fill('none of them');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await expect(page.getByRole('alert').filter({ hasText: /token/i })).toBeVisible();
+      await clean('a token that was refused');
+
+      const worker = await TestWorker.create(guarded.api, { runId: `scanned-share-${colorScheme}` });
+      await worker.write(worker.enter('plan'), worker.read('plan#1/lookup#1'));
+      const { body } = await guarded.api.post(`${worker.path}/shares`, {});
+      await page.goto(body.path as string);
+      const run = new RunPage(page);
+      await run.drawn();
+      await run.step('lookup#1').click();
+      await clean('a shared run');
+      await page.goto('/shared/of-no-run');
+      await expect(page.getByRole('alert').filter({ hasText: 'No such link' })).toBeVisible();
+      await clean('a link that opens nothing');
+    },
+  );
 }

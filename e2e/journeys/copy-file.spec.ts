@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from '@playwright/test';
 import { expect, test } from '../fixtures/desk';
+import { goOver } from '../pages/confined';
 import { RunPage } from '../pages/run-page';
 
 /** A page of a browser that reaches nothing: whatever is asked for is refused, and told. */
@@ -120,6 +121,34 @@ test('a run that was exported as a web page opens from the disk with the network
     return blocked;
   });
   expect(refused).toBe('connect-src');
+  await context.close();
+});
+
+test('every key, tab and button of a copy works or says that it does not, and nothing is asked for', async ({
+  rail,
+  desk,
+  browser,
+}, info) => {
+  await desk.startKilled(rail, 'copied-over', 'ORD-2094');
+  const path = info.outputPath('over.html');
+  writeFileSync(path, await (await fetch(`${rail.url}/api/v1/runs/copied-over/export?as=html`)).text());
+  const { page, context, asked, said } = await withoutNetwork(browser, 'light');
+  await page.goto(pathToFileURL(path).href);
+  const run = new RunPage(page);
+  await run.drawn();
+  const pressed = await goOver(page, async () => {
+    expect(asked).toEqual([]);
+    expect(said).toEqual([]);
+  });
+  expect(pressed.size).toBeGreaterThan(15);
+  // Where a value was written, which the file knows as the console does.
+  await page.keyboard.press('End');
+  const state = await run.inspect('State');
+  const written = state.getByRole('button', { name: /^Go to seq \d+, where .* was written$/ }).first();
+  const seq = /seq (\d+)/.exec((await written.getAttribute('aria-label')) ?? '')?.[1];
+  await written.click();
+  await expect(run.cursor).toHaveAttribute('aria-valuenow', String(seq));
+  expect(asked).toEqual([]);
   await context.close();
 });
 

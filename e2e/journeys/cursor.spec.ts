@@ -126,7 +126,7 @@ test('State, Diff, Messages and Effects tell the moment of the cursor and no lat
 
   const state = await run.inspect('State');
   const variables = state.getByRole('region', { name: 'Variables' });
-  await expect(variables.getByRole('button', { name: 'totalCents' })).toContainText('6500');
+  await expect(variables.getByRole('button', { name: /^totalCents/ })).toContainText('6500');
   await expect(variables.getByRole('button', { name: /^refund [{]/ })).toHaveCount(0);
   const messages = await run.inspect('Messages');
   await expect(messages.getByRole('listitem')).toHaveCount(3);

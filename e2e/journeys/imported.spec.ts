@@ -53,3 +53,48 @@ test('a LangGraph thread with forks of forks opens with its mined graph, its lin
   await expect(page.getByText('third time?')).toBeVisible();
   await expect(page.getByRole('button', { name: /^(Send|Approve)/ })).toHaveCount(0);
 });
+
+test('a night between two turns is folded, says how long and from when to when, and the bursts stay apart (S23)', async ({
+  rail,
+  page,
+}) => {
+  const history = historyOf('retry-and-second-turn.json', 'imported-overnight').replaceAll(
+    /2026-03-04T05:00:00\.([456])00Z/g,
+    '2026-03-04T21:30:00.$100Z',
+  );
+  const { runs } = await rail.upload(history);
+  const run = new RunPage(page);
+  await run.open(runs[0]?.id ?? '');
+  await run.drawn();
+  const night = run.tree.getByRole('button', { name: /^16 h 30 min idle/ });
+  await expect(night).toHaveAttribute('aria-expanded', 'false');
+  await night.click();
+  await expect(run.tree.getByRole('button', { name: '05:00:00 → 21:30:00 UTC' })).toHaveAttribute(
+    'aria-expanded',
+    'true',
+  );
+  await page.getByRole('button', { name: 'Time, gaps folded' }).click();
+  const gap = page.locator('.track .fold');
+  await expect(gap).toHaveCount(1);
+  await expect(gap).toContainText(/^16 h 30 min without an event, after seq \d+$/);
+  // The seconds on either side have the room that the night would have taken.
+  const [track, fold] = [await page.locator('.track').boundingBox(), await gap.boundingBox()];
+  expect(fold?.width ?? 0).toBeLessThan((track?.width ?? 0) / 4);
+});
+
+test('a time that says no zone is read as UTC, and the report names it (S28)', async ({ page }) => {
+  const history = historyOf('window.json', 'imported-zoneless').replaceAll(
+    /("created_at": "[^"]+)Z"/g,
+    '$1"',
+  );
+  await page.goto('/runs?open=upload');
+  await page.getByLabel('Files to upload').setInputFiles({
+    name: 'zoneless.json',
+    mimeType: 'application/json',
+    buffer: Buffer.from(history),
+  });
+  const item = page.getByRole('listitem', { name: 'zoneless.json', exact: true });
+  await expect(item).toContainText('1 run read');
+  await item.getByText(/what was skipped/).click();
+  await expect(item).toContainText(/a time without a zone \("2026-03-04T05:00:01\.\d00"\), read as UTC/);
+});

@@ -4,7 +4,10 @@ import { PlanPage } from '../pages/plan-page';
 import { RunPage } from '../pages/run-page';
 import { RunsPage } from '../pages/runs-page';
 
-test('the killed run is found, settled and resumed with the keyboard alone', async ({ rail, page }) => {
+test('the killed run is found, looked through, settled and resumed with the keyboard alone', async ({
+  rail,
+  page,
+}) => {
   const runs = new RunsPage(page);
   await runs.open();
   await expect(runs.row('demo-killed')).toBeVisible();
@@ -17,9 +20,38 @@ test('the killed run is found, settled and resumed with the keyboard alone', asy
 
   const run = new RunPage(page);
   await expect(run.status).toHaveText('Interrupted');
+  const { headSeq } = await rail.run('demo-killed');
+  const at = (seq: number) => expect(run.cursor).toHaveAttribute('aria-valuenow', String(seq));
+  await at(headSeq);
+  await page.keyboard.press('ArrowLeft');
+  await at(headSeq - 1);
+  await page.keyboard.press('Home');
+  await at(1);
+  await page.keyboard.press('Shift+ArrowRight');
+  await expect(run.inspector.getByRole('heading', { level: 2 })).toBeVisible();
+  for (const [key, tab] of [
+    ['2', 'State'],
+    ['3', 'Diff'],
+    ['4', 'Messages'],
+    ['5', 'Effects'],
+    ['1', 'Step'],
+  ] as const) {
+    await page.keyboard.press(key);
+    await expect(run.inspector.getByRole('tabpanel', { name: tab })).toBeVisible();
+  }
+  await page.keyboard.press('End');
+  await at(headSeq);
+
   await page.keyboard.press('r');
   const plan = new PlanPage(page);
   await expect(plan.rows('create_refund#1')).toContainText('needs-decision');
+  // Decided, and then asked about instead: nothing but the keyboard.
+  const effect = plan.effect('create_refund');
+  await tabTo(page, effect.getByRole('radio', { name: 'It happened' }));
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press(' ');
+  await expect(effect.getByRole('radio', { name: 'It happened' })).toBeChecked();
   await page.keyboard.press('v');
   await expect(plan.rows('create_refund#1')).toContainText('skip');
   await expect(plan.order('Resume')).not.toHaveAttribute('aria-disabled', 'true');
@@ -27,6 +59,25 @@ test('the killed run is found, settled and resumed with the keyboard alone', asy
 
   await expect(run.status).toHaveText('Completed');
   expect(rail.outside.added).toEqual({ 'ORD-1003': { 'refund.find': 1, 'mail.send': 1 } });
+});
+
+test('what was entered into a plan stays where the theme or the zone of the times is switched', async ({
+  page,
+}) => {
+  const plan = new PlanPage(page);
+  await plan.open('demo-killed');
+  const happened = plan.effect('create_refund').getByRole('radio', { name: 'It did not happen' });
+  await happened.check();
+  await expect(plan.rows('create_refund#1')).not.toContainText('needs-decision');
+  const reason = page.getByRole('textbox', { name: 'Reason' });
+  await reason.fill('the bank says no');
+  await page.getByRole('button', { name: 'Theme' }).click();
+  await expect(page.locator('html')).toHaveAttribute('data-theme', /dark|light/);
+  await page.getByRole('button', { name: /^Times in UTC/ }).click();
+  await expect(page.getByRole('button', { name: /^Times in this browser/ })).toBeVisible();
+  await expect(happened).toBeChecked();
+  await expect(reason).toHaveValue('the bank says no');
+  await expect(plan.rows('create_refund#1')).not.toContainText('needs-decision');
 });
 
 /** Moves the focus on with the Tab key until it is there. */

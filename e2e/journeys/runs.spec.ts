@@ -21,7 +21,7 @@ test('what a person must act on is one view, with what a cancelled run left in d
   await runs.open('q=needs-');
   await expect(runs.row('needs-nobody')).toBeVisible();
 
-  await runs.views.getByRole('link', { name: /^Needs me/ }).click();
+  await runs.views.getByRole('link', { name: /^Needs a person/ }).click();
   await expect(page).toHaveURL(/attention=true/);
   await expect(runs.row('needs-cancelled')).toContainText('Cancelled');
   await expect(runs.row('needs-killed')).toBeVisible();
@@ -67,7 +67,7 @@ test('filters are chips that are edited in place, and a view of one’s own keep
   const dialog = page.getByRole('dialog', { name: 'Save view' });
   await expect(dialog).toContainText('kept in this browser');
   await expect(dialog).toContainText('Tag is not spring; Search “chip-”.');
-  await dialog.getByRole('textbox', { name: 'Name' }).fill('needs ME');
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('needs a PERSON');
   await expect(dialog.getByRole('button', { name: 'Save' })).toHaveAttribute('aria-disabled', 'true');
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Not in spring');
   await dialog.getByRole('button', { name: 'Save' }).click();

@@ -1,5 +1,6 @@
 import { TestWorker } from '@/lib/testing/api-client';
 import { expect, test } from '../fixtures/guarded';
+import { goOver } from '../pages/confined';
 import { RunPage } from '../pages/run-page';
 
 test('a link shows one run to somebody who is not signed in, live, until it is revoked, and the open page is told', async ({
@@ -75,4 +76,57 @@ test('a link shows one run to somebody who is not signed in, live, until it is r
       .first(),
   ).toBeVisible();
   await expect(page.getByRole('table').getByText('Ada').first()).toBeVisible();
+});
+
+test('every key, tab and button of a shared run works or says that it does not, and asks for that run alone', async ({
+  guarded,
+  browser,
+}) => {
+  const worker = await TestWorker.create(guarded.api, { runId: 'shared-over', input: { order: 'A-18' } });
+  const ask = 'refund#1/approve#1';
+  await worker.write(
+    worker.enter('plan'),
+    worker.read('plan#1/lookup#1', { id: 17 }),
+    worker.done('plan#1/lookup#1', { found: ['one', 'two'] }),
+    {
+      kind: 'variables.patched',
+      patch: [{ op: 'add', path: '/order', value: worker.value({ id: 'A-18' }) }],
+    },
+    {
+      kind: 'message.appended',
+      role: 'user',
+      message: worker.value({ role: 'user', content: 'Please refund.' }),
+    },
+    worker.leave('plan', 1, 'refund'),
+    worker.enter('refund', 1, 'plan'),
+    worker.external('refund#1/create_refund#1'),
+    worker.done('refund#1/create_refund#1', { refund: 're_1' }),
+    worker.start(ask, { step: 'human' }),
+    worker.ask(ask),
+    { kind: 'run.waiting', on: [{ stepKey: ask, for: 'question' }] },
+  );
+  const { body } = await guarded.api.post(`${worker.path}/shares`, { expiresIn: '24h' });
+  const path = body.path as string;
+
+  const theirs = await browser.newContext();
+  const asked: string[] = [];
+  const said: string[] = [];
+  theirs.on('request', (request) => asked.push(`${request.method()} ${request.url()}`));
+  theirs.on('weberror', ({ error }) => said.push(error().message));
+  const viewer = await theirs.newPage();
+  await viewer.goto(`${guarded.url}${path}`);
+  const run = new RunPage(viewer);
+  await run.drawn();
+  const pressed = await goOver(viewer, async () => expect(said).toEqual([]));
+  expect(pressed.size).toBeGreaterThan(15);
+  const api = asked.filter((each) => each.includes('/api/'));
+  expect(api.filter((each) => !each.startsWith(`GET ${guarded.url}/api/v1${path}`))).toEqual([]);
+  await viewer.keyboard.press('2');
+  const state = await run.inspect('State');
+  const written = state.getByRole('button', { name: /^Go to seq \d+, where order was written$/ });
+  const seq = /seq (\d+)/.exec((await written.getAttribute('aria-label')) ?? '')?.[1];
+  await written.click();
+  await expect(run.cursor).toHaveAttribute('aria-valuenow', String(seq));
+  await expect(viewer.getByText('variables.patched').first()).toBeVisible();
+  await theirs.close();
 });

@@ -37,6 +37,12 @@ export class RunPage {
   async open(runId: string, seq?: number): Promise<void> {
     await this.#page.goto(`/runs/${encodeURIComponent(runId)}${seq === undefined ? '' : `?seq=${seq}`}`);
     await expect(this.#page.getByRole('heading', { level: 1 })).toContainText(runId);
+    await this.whole();
+  }
+
+  /** Waits until the rows that came with the page are all of them: until then no script may have listened to a key or press. */
+  async whole(): Promise<void> {
+    await expect(this.tree.locator('[aria-setsize="-1"]')).toHaveCount(0);
   }
 
   /** Waits until the machine is drawn: everything that the page loads for it is there. */

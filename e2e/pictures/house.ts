@@ -1,20 +1,29 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { machineDigestOf } from '../../lib/core/machine/drift';
-import { ApiClient, hash } from '../../lib/testing/api-client';
+import { ApiClient } from '../../lib/testing/api-client';
 import { test as base, expect } from '../fixtures/browser';
 import { startProgram } from '../fixtures/program';
-import { refundAgent } from './refund-agent';
-import { LEASE_MS, NOW, tellAll } from './stories';
+import { LEASE_MS, NOW } from './stories';
+import { type Town, tellAll } from './town';
 
 /** A console whose clock stands, with the runs of the pictures in it. */
 interface House {
   readonly url: string;
+  /** As the workers' program. */
   readonly api: ApiClient;
+  /** As the operator who looks at it. */
+  readonly ada: ApiClient;
+  /** Her session, as the browser keeps it. */
+  readonly session: { readonly name: string; readonly value: string };
+  readonly town: Town;
 }
 
-async function openHouse(): Promise<House & { readonly close: () => Promise<void> }> {
+const TOKENS = { operator: 'the-token-of-the-people', admin: 'the-token-of-the-workers' } as const;
+const BEGINS = Date.UTC(2026, 10, 27);
+
+/** A console with a folder of its own, to be closed by who opened it. */
+async function openConsole(env: (folder: string) => Readonly<Record<string, string>>) {
   const folder = mkdtempSync(join(tmpdir(), 'rerail-pictures-'));
   const program = startProgram(
     'server/main.mjs',
@@ -22,51 +31,69 @@ async function openHouse(): Promise<House & { readonly close: () => Promise<void
       PORT: '0',
       DATABASE_URL: `file:${join(folder, 'rerail.db')}`,
       RERAIL_DATA_DIR: folder,
-      RERAIL_LEASE_MS: String(LEASE_MS),
-      RERAIL_FROZEN_AT: String(Date.UTC(2026, 10, 28)),
+      ...env(folder),
     },
-    { channel: true, preload: new URL('./frozen-clock.mjs', import.meta.url) },
+    { channel: true, preload: new URL('./frozen.mjs', import.meta.url) },
   );
   const close = async () => {
     await program.stop();
     rmSync(folder, { recursive: true, force: true });
   };
+  const [, url = ''] = await program.heard(/^rerail: (http:\S+)/m);
+  return { program, url, close };
+}
+
+async function openHouse(): Promise<House & { readonly close: () => Promise<void> }> {
+  const entries = [
+    { name: 'people', role: 'operator', token: TOKENS.operator },
+    { name: 'workers', role: 'admin', token: TOKENS.admin },
+  ];
+  const { program, url, close } = await openConsole((folder) => {
+    const tokens = join(folder, 'tokens.json');
+    writeFileSync(tokens, JSON.stringify(entries), { mode: 0o600 });
+    return {
+      RERAIL_TOKENS_FILE: tokens,
+      RERAIL_SESSION_HOURS: '96',
+      RERAIL_LEASE_MS: String(LEASE_MS),
+      RERAIL_FROZEN_AT: String(BEGINS),
+    };
+  });
   try {
-    const [, url = ''] = await program.heard(/^rerail: (http:\S+)/m);
-    const api = new ApiClient(url);
+    const api = new ApiClient(url, { authorization: `Bearer ${TOKENS.admin}` });
+    const session = await signedIn(url);
+    const ada = new ApiClient(url, { cookie: `${session.name}=${session.value}`, origin: url });
     const setClock = async (now: number) => {
       program.send({ now });
       await program.told('moved');
     };
-    await tellAll({ api, setClock }, (runId) => approve(api, runId));
-    // A worker that hosts today's machine, and has nothing to do.
-    await api.post('/api/v1/workers/claim', {
-      claimId: 'eu-1 looks for work',
-      workerId: 'eu-1',
-      agents: [{ name: refundAgent.agent, machineDigest: machineDigestOf(refundAgent, hash) }],
-      waitMs: 0,
-    });
-    return { url, api, close };
+    return { url, api, ada, session, town: await tellAll({ api, ada, setClock }), close };
   } catch (error) {
     await close();
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n${program.output()}`);
   }
 }
 
-async function approve(api: ApiClient, runId: string): Promise<void> {
-  const { body } = await api.get(`/api/v1/runs/${runId}/questions`);
-  const { questionId, questionDigest } = body.items[0];
-  const answered = await api.command(runId, {
-    commandId: `approve ${runId}`,
-    mode: 'answer',
-    questionId,
-    questionDigest,
-    value: true,
+async function signedIn(url: string): Promise<House['session']> {
+  const { status, headers, body } = await new ApiClient(url, { origin: url }).post('/api/v1/session', {
+    name: 'Ada',
+    token: TOKENS.operator,
   });
-  if (answered.status !== 202) throw new Error(`not answered: ${JSON.stringify(answered.body)}`);
+  const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(headers.get('set-cookie') ?? '') ?? [];
+  if (status !== 200 || value === '') throw new Error(`not signed in: ${JSON.stringify(body)}`);
+  return { name, value };
 }
 
-export const test = base.extend<object, { house: House }>({
+interface Worker {
+  readonly house: House;
+  /** Address of a console that has received nothing. */
+  readonly empty: string;
+}
+interface Options {
+  /** Whether Ada is signed in. */
+  readonly signedIn: boolean;
+}
+
+export const test = base.extend<Options, Worker>({
   house: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the parameters' names from the pattern
     async ({}, use) => {
@@ -76,9 +103,22 @@ export const test = base.extend<object, { house: House }>({
     },
     { scope: 'worker', timeout: 60_000 },
   ],
+  empty: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the parameters' names from the pattern
+    async ({}, use) => {
+      const { url, close } = await openConsole(() => ({ RERAIL_FROZEN_AT: String(NOW) }));
+      await use(url);
+      await close();
+    },
+    { scope: 'worker', timeout: 60_000 },
+  ],
+  signedIn: [true, { option: true }],
   baseURL: async ({ house }, use) => use(house.url),
-  page: async ({ page }, use) => {
+  page: async ({ page, context, house, signedIn: isSignedIn }, use) => {
+    if (isSignedIn)
+      await context.addCookies([{ ...house.session, url: house.url, httpOnly: true, sameSite: 'Strict' }]);
     await page.clock.setFixedTime(NOW);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
     await use(page);
   },
 });

@@ -1,5 +1,5 @@
 import { until } from '../../lib/testing/api-client';
-import { contractReview, refundAgent, releaseNotes, supportRouter } from './refund-agent';
+import { refundAgent } from './agents';
 import { type Stage, Teller } from './teller';
 
 /** When the pictures are taken: the morning after, 02:27:40 UTC. */
@@ -11,7 +11,6 @@ const LAPSED = Date.UTC(2026, 10, 29, 1, 59, 42);
 export const LEASE_MS = 30_000;
 export const REFUND_RUN = 'run_01k7q4m2x9ht';
 export const WAITING_RUN = 'run_01k7pyv0n3ed';
-export const FAILED_RUN = 'run_01k7q9zy6n4j';
 export const COMPLETED_RUN = 'run_01k7q48e2m5r';
 
 const claim = {
@@ -29,7 +28,7 @@ const refund = {
 };
 
 /** Up to the question: two plans, two look-ups, the policy, and 148.00 EUR above what may be paid unasked. */
-async function untilApproval(stage: Stage, runId: string, at: number, until?: number) {
+export async function untilApproval(stage: Stage, runId: string, at: number, until?: number) {
   const run = await Teller.begin(stage, {
     runId,
     machine: refundAgent,
@@ -112,19 +111,50 @@ async function untilApproval(stage: Stage, runId: string, at: number, until?: nu
   );
   const questionId = await run.ask(
     'approve_refund',
-    { prompt: 'Refund 148.00 EUR for order A-20417? The limit is 100.00 EUR.', schema: { type: 'boolean' } },
+    {
+      prompt: 'Refund 148.00 EUR for order A-20417? The limit is 100.00 EUR.',
+      schema: {
+        type: 'object',
+        properties: {
+          approved: { type: 'boolean' },
+          note: { type: 'string', title: 'Note to the customer' },
+        },
+        required: ['approved'],
+      },
+      claim: { rule: 'R-12', reason: 'damaged in transit', photos: 2 },
+    },
     until,
   );
   return { run, questionId };
 }
 
 /** The run of the pictures: the money went out, or did not, and the worker was lost in that moment. */
-async function tellRefund(stage: Stage, answer: (runId: string) => Promise<void>): Promise<void> {
-  const { run: asked, questionId } = await untilApproval(stage, REFUND_RUN, BEGAN);
-  await stage.setClock(APPROVED);
-  await answer(REFUND_RUN);
-  const run = await asked.again('eu-3', APPROVED);
-  run.done(questionId, 0, true);
+export async function tellRefund(stage: Stage): Promise<void> {
+  const run = await untilPayment(stage, REFUND_RUN, BEGAN, APPROVED);
+  run.wait(9).intend('create_refund', 'external', refund);
+  await run.flush();
+  await stage.setClock(LAPSED);
+  await untilEvent(stage, REFUND_RUN, 'run.interrupted');
+}
+
+/** The same, to its end: the money went out, and the customer was told. */
+export async function tellPaid(stage: Stage, at: number): Promise<void> {
+  const run = await untilPayment(stage, COMPLETED_RUN, at, at + 300_000);
+  run.effect('create_refund', 'external', refund, { refund: 're_1Pz8', status: 'succeeded' }, 're_1Pz8', 840);
+  run.set({ refund: { draft: refund, id: 're_1Pz8', status: 'succeeded' } });
+  run.enter('notify_customer', 'refunded');
+  run.effect('send_email', 'external', { to: 'customer of A-20417' }, { id: 'em_44' }, 'em_44', 512);
+  run.effect('close_case', 'idempotent', { case: 'C-5531' }, { case: 'C-5531' }, 'C-5531', 95);
+  await run.enter('done').complete();
+}
+
+/** Approved by a person; what is to be paid is reserved, and nothing has been paid yet. */
+async function untilPayment(stage: Stage, runId: string, at: number, approved: number): Promise<Teller> {
+  const { run: asked, questionId } = await untilApproval(stage, runId, at);
+  await stage.setClock(approved);
+  await approve(stage, runId);
+  const run = await asked.again('eu-3', approved);
+  run.done(questionId, 0, { approved: true });
   run.set({ approval: 'approved, case C-5531' });
   run.message('user', 'Approved. Carrier claim will be filed from our side.');
   run.wait(27_000).enter('issue_refund', 'approved');
@@ -145,98 +175,27 @@ async function tellRefund(stage: Stage, answer: (runId: string) => Promise<void>
     refund: { draft: refund, hold: 'hold_7Yq2Lm', balance_minor: 912_450, status: 'refund_intended' },
   });
   run.checkpoint('after check_balance', 'before-effect');
-  run.wait(9).intend('create_refund', 'external', refund);
-  await run.flush();
-  await stage.setClock(LAPSED);
+  return run;
+}
+
+async function approve({ api, ada }: Stage, runId: string): Promise<void> {
+  const { body } = await api.get(`/api/v1/runs/${runId}/questions`);
+  const { questionId, questionDigest } = body.items[0];
+  const answered = await ada.command(runId, {
+    commandId: `approve ${runId}`,
+    mode: 'answer',
+    reason: 'The photos show it.',
+    questionId,
+    questionDigest,
+    value: { approved: true },
+  });
+  if (answered.status !== 202) throw new Error(`not answered: ${JSON.stringify(answered.body)}`);
+}
+
+/** The console notices by itself, at the time that its clock shows. */
+export async function untilEvent({ api }: Stage, runId: string, kind: string): Promise<void> {
   await until(
-    async () =>
-      (await stage.api.get(`/api/v1/runs/${REFUND_RUN}/events?limit=1&order=desc`)).body.items[0].kind,
-    (newest) => newest === 'run.interrupted',
+    async () => (await api.get(`/api/v1/runs/${runId}/events?limit=1&order=desc`)).body.items[0].kind,
+    (newest) => newest === kind,
   );
-}
-
-/** A run of a small agent that went through some of its states. */
-async function tellSmall(
-  stage: Stage,
-  ask: {
-    readonly runId: string;
-    readonly machine: Parameters<typeof Teller.begin>[1]['machine'];
-    readonly at: number;
-    readonly visits: readonly string[];
-    readonly end: 'completed' | 'failed' | 'waiting' | 'running';
-    readonly tags?: readonly string[];
-  },
-): Promise<void> {
-  const { runId, machine, at, visits, end, tags = ['production'] } = ask;
-  const run = await Teller.begin(stage, {
-    runId,
-    machine,
-    workerId: 'eu-1',
-    at,
-    input: { ticket: runId.slice(-4) },
-    tags,
-  });
-  run.wait(40);
-  for (const state of visits) {
-    run.enter(state);
-    run.message('user', `Go on with ${state}.`);
-    run.llm(`do_${state}`, `${state} is done.`, 2_400, [1_120, 64], 6_000);
-  }
-  if (end === 'completed') return run.complete();
-  if (end === 'waiting') {
-    await run.ask('confirm', { prompt: 'May this go out?', schema: { type: 'boolean' } });
-    return;
-  }
-  if (end === 'running') {
-    run.start('do_more', 'tool', {}, { effect: 'read' });
-    await run.flush();
-    return;
-  }
-  const step = run.start('orders_api', 'tool', { page: 1 }, { effect: 'read', api: 'orders' });
-  return run
-    .failed(step, 30_000, 'unavailable', 'orders API unavailable')
-    .fail('orders API unavailable', step);
-}
-
-const ago = (minutes: number) => NOW - minutes * 60_000;
-
-/** Everything that the pictures show. Ends with the clock at `NOW`. */
-export async function tellAll(stage: Stage, answer: (runId: string) => Promise<void>): Promise<void> {
-  await tellRefund(stage, answer);
-  await untilApproval(stage, WAITING_RUN, ago(540), NOW + 3 * 3_600_000);
-  await tellSmall(stage, {
-    runId: COMPLETED_RUN,
-    machine: releaseNotes,
-    at: ago(200),
-    visits: ['collect', 'write', 'done'],
-    end: 'completed',
-  });
-  await tellSmall(stage, {
-    runId: FAILED_RUN,
-    machine: supportRouter,
-    at: ago(62),
-    visits: ['classify'],
-    end: 'failed',
-  });
-  const others = [
-    ['run_01k7q9zx1a9e', supportRouter, 61, ['classify'], 'failed'],
-    ['run_01k7q9zt8p2w', supportRouter, 60, ['classify', 'draft_reply'], 'failed'],
-    ['run_01k7r0b1h6ta', supportRouter, 9, ['classify', 'draft_reply', 'review', 'done'], 'completed'],
-    ['run_01k7r07q7w3n', contractReview, 18, ['read_document', 'extract_clauses'], 'waiting'],
-    ['run_01k7q1c9k4ub', releaseNotes, 360, ['collect', 'write', 'done'], 'completed'],
-    ['run_01k7pwr8m7cl', supportRouter, 780, ['classify', 'draft_reply', 'review', 'done'], 'completed'],
-    ['run_01k7pw31g9at', releaseNotes, 840, ['collect', 'write', 'done'], 'completed'],
-    ['run_01k7pub4e8dy', supportRouter, 1_020, ['classify', 'draft_reply', 'review', 'done'], 'completed'],
-  ] as const;
-  for (const [runId, machine, minutes, visits, end] of others)
-    await tellSmall(stage, { runId, machine, at: ago(minutes), visits, end });
-  await stage.setClock(NOW);
-  await tellSmall(stage, {
-    runId: 'run_01k7r1m0ze5b',
-    machine: supportRouter,
-    at: NOW - 12_000,
-    visits: ['classify', 'draft_reply'],
-    end: 'running',
-  });
-  await stage.setClock(NOW);
 }

@@ -13,7 +13,10 @@ interface Lease {
 
 /** The console whose runs are told, and its clock. */
 export interface Stage {
+  /** As the workers' program. */
   readonly api: ApiClient;
+  /** As the operator. */
+  readonly ada: ApiClient;
   /** Sets the console's clock, epoch ms. */
   readonly setClock: (now: number) => Promise<void>;
 }
@@ -70,18 +73,38 @@ export class Teller {
     return new Teller(stage, ask.machine, workerId, lease, ask.at);
   }
 
-  /** Takes the run up again, as another worker does after a question was answered; keys count on. */
-  async again(workerId: string, at: number): Promise<Teller> {
-    await this.stage.setClock(at);
+  /** Takes up a run that was queued: `runId`, where that is the only one of its agent. */
+  static async take(
+    stage: Stage,
+    ask: {
+      readonly runId: string;
+      readonly machine: Machine;
+      readonly workerId: string;
+      readonly at: number;
+    },
+  ): Promise<Teller> {
+    const { runId, machine, workerId, at } = ask;
+    await stage.setClock(at);
     const lease = await must<Lease>(
-      this.stage.api.post('/api/v1/workers/claim', {
-        claimId: `${workerId} takes ${this.lease.runId}`,
+      stage.api.post('/api/v1/workers/claim', {
+        claimId: `${workerId} takes ${runId}`,
         workerId,
-        agents: [{ name: this.machine.agent, machineDigest: machineDigestOf(this.machine, hash) }],
+        agents: [{ name: machine.agent, machineDigest: machineDigestOf(machine, hash) }],
         waitMs: 5_000,
       }),
     );
-    const next = new Teller(this.stage, this.machine, workerId, lease, at);
+    if (lease.runId !== runId) throw new Error(`${workerId} was given ${lease.runId} instead of ${runId}`);
+    return new Teller(stage, machine, workerId, lease, at);
+  }
+
+  /** Takes the run up again, as another worker does after a question was answered; keys count on. */
+  async again(workerId: string, at: number): Promise<Teller> {
+    const next = await Teller.take(this.stage, {
+      runId: this.lease.runId,
+      machine: this.machine,
+      workerId,
+      at,
+    });
     next.#visit = this.#visit;
     next.#visits = this.#visits;
     next.#counts = this.#counts;
@@ -198,6 +221,20 @@ export class Teller {
       ...more,
     });
     return this;
+  }
+
+  /** A step that is answered from the record of another run. */
+  reused(name: string, step: string, effect: string, input: unknown, result: unknown): this {
+    return this.say({
+      kind: 'step.reused',
+      stepKey: this.#key(name),
+      name,
+      step,
+      effect,
+      input: this.put(input),
+      inputDigest: digestOf(JSON.stringify(input), hash),
+      result: this.put(result),
+    });
   }
 
   /** A pure step: `compute`, or a `condition` whose outcome is its result. */
@@ -374,13 +411,26 @@ export class Teller {
       stepKey,
       attempt: 1,
       failure,
-      error: { type: failure, message },
+      error: { type: 'FetchError', message },
       final: true,
     });
   }
 }
 
-async function must<Body>(
+/** A worker that hosts the machine as it is declared there, and has nothing to do. */
+export async function hosts({ api }: Pick<Stage, 'api'>, workerId: string, machine: Machine): Promise<void> {
+  const machineDigest = machineDigestOf(machine, hash);
+  await must(api.put(`/api/v1/machines/${machineDigest}`, machine));
+  const { status } = await api.post('/api/v1/workers/claim', {
+    claimId: `${workerId} looks for ${machineDigest}`,
+    workerId,
+    agents: [{ name: machine.agent, machineDigest }],
+    waitMs: 0,
+  });
+  if (status !== 204) throw new Error(`${workerId} was given work`);
+}
+
+export async function must<Body>(
   reply: Promise<{ readonly status: number; readonly body: unknown }>,
 ): Promise<Body> {
   const { status, body } = await reply;

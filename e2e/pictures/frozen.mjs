@@ -1,6 +1,10 @@
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+
 /*
  * Preloaded into the console of the pictures: its clock stands at `RERAIL_FROZEN_AT` (epoch ms) and goes where the
- * parent sends it, so that every time on a page is the same in every picture. Timers go on.
+ * parent sends it, and what it draws at random is drawn alike each time, so that every time and every id on a page is
+ * the same in every picture. Timers go on.
  */
 let now = Number(process.env.RERAIL_FROZEN_AT);
 const RealDate = Date;
@@ -19,6 +23,14 @@ globalThis.Date = class extends RealDate {
     return now;
   }
 };
+
+const drawn = new Map();
+crypto.randomBytes = (size) => {
+  const nth = (drawn.get(size) ?? 0) + 1;
+  drawn.set(size, nth);
+  return crypto.createHash('shake256', { outputLength: size }).update(`${size} ${nth}`).digest();
+};
+syncBuiltinESMExports();
 
 process.on('message', (message) => {
   now = message.now;

@@ -60,7 +60,8 @@ export const refundAgent: Machine = {
   limits: { steps: 40, costMicroUsd: 500_000 },
 };
 
-const small = (agent: string, ...names: readonly string[]): Machine => ({
+/** An agent without tools, that goes through its states one after the other. */
+const chain = (agent: string, ...names: readonly string[]): Machine => ({
   agent,
   provenance: 'declared',
   initial: names[0] ?? 'start',
@@ -68,6 +69,50 @@ const small = (agent: string, ...names: readonly string[]): Machine => ({
   tools: {},
 });
 
-export const supportRouter = small('support-router', 'classify', 'draft_reply', 'review', 'done');
-export const contractReview = small('contract-review', 'read_document', 'extract_clauses', 'done');
-export const releaseNotes = small('release-notes', 'collect', 'write', 'done');
+export const supportRouter = chain('support-router', 'classify', 'draft_reply', 'review', 'done');
+export const contractReview = chain('contract-review', 'read_document', 'extract_clauses', 'done');
+export const releaseNotes = chain('release-notes', 'collect', 'write', 'done');
+export const incidentScribe = chain('incident-scribe', 'gather', 'timeline', 'publish', 'done');
+
+const triage = chain('invoice-triage', 'read_invoice', 'extract_lines', 'book', 'done');
+/** As the run's worker declares it, and as the next one does: the model changed, and a tool came. */
+export const invoiceTriage: Machine = {
+  ...triage,
+  llms: { do_extract_lines: { model: 'atlas-large', timeoutMs: 60_000, retries: 2 } },
+};
+export const invoiceTriageNext: Machine = {
+  ...triage,
+  states: { ...triage.states, book: state(['post_entry'], 'done') },
+  tools: { post_entry: tool('external', { verify: true }) },
+  llms: { do_extract_lines: { model: 'atlas-large-2', timeoutMs: 60_000, retries: 2 } },
+};
+
+export const payoutReconciler: Machine = {
+  agent: 'payout-reconciler',
+  provenance: 'declared',
+  initial: 'read_ledger',
+  states: {
+    read_ledger: state([], 'match_payouts_against_the_settlement_report'),
+    match_payouts_against_the_settlement_report: state(['post_transfer', 'notify_treasury'], 'done'),
+    done: state([]),
+  },
+  tools: { post_transfer: tool('external'), notify_treasury: tool('external', { verify: true }) },
+};
+
+const SHELVES = 80;
+const shelf = (n: number) => `rewrite_shelf_${String(n).padStart(2, '0')}`;
+/** A state for each shelf: more than a graph shows at once. */
+export const catalogCleanup: Machine = {
+  agent: 'catalog-cleanup',
+  provenance: 'declared',
+  initial: 'plan_shelves',
+  states: {
+    plan_shelves: state([], ...Array.from({ length: SHELVES }, (_, n) => shelf(n))),
+    ...Object.fromEntries(
+      Array.from({ length: SHELVES }, (_, n) => [shelf(n), state([], 'plan_shelves', 'publish')]),
+    ),
+    publish: state([]),
+  },
+  tools: {},
+};
+export const shelves = Array.from({ length: SHELVES }, (_, n) => shelf(n));
