@@ -92,9 +92,9 @@ function Way({
       return (
         <>
           <p>
-            For an agent that is traced already. A trace becomes a run, visible from its first span: to be
-            looked at, replayed and forked. It cannot be resumed here, since its home is elsewhere. Any
-            OTLP/HTTP exporter will do, protobuf or JSON.
+            For an agent that is traced already. A trace becomes a run, visible from its first span, to be
+            looked at: it names no machine that a worker could have, so it can be neither resumed nor forked
+            or replayed here. Any OTLP/HTTP exporter will do, protobuf or JSON.
           </p>
           {code('otlp.sh', 'where spans go')}
           {tokens && code('otlp-token.sh', 'with the token')}

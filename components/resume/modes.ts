@@ -24,6 +24,6 @@ export const modes = {
     word: 'Rewind',
     glyph: 'rewind',
     sentence:
-      'The same run goes back. Confirmed effects that came later stay in force only if you keep them.',
+      'The same run goes back. Nothing outside is undone: confirmed effects that came later have to be kept in force.',
   },
 } as const satisfies Record<PlanMode, { word: string; glyph: GlyphName; sentence: string }>;

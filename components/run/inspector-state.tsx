@@ -69,6 +69,10 @@ function Variable({
   );
 }
 
+/** Until a moment’s own writes are read, those of another one stand in: what was written later is none of it. */
+const writtenBy = (at: number | undefined, seq: number): number | undefined =>
+  at !== undefined && at <= seq ? at : undefined;
+
 export function StateTab({ run, settled, onMove }: Pick<InspectorMoment, 'run' | 'settled' | 'onMove'>) {
   const query = useQuery(stateQuery(run.id, settled));
   const written = useQuery(
@@ -141,7 +145,7 @@ export function StateTab({ run, settled, onMove }: Pick<InspectorMoment, 'run' |
                 key={name}
                 name={name}
                 payload={payload}
-                writtenAt={written?.get(name)}
+                writtenAt={writtenBy(written?.get(name), state.seq)}
                 onMove={onMove}
               />
             ))}

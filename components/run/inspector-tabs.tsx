@@ -31,7 +31,7 @@ interface InspectorView<Id extends string> {
 const register = <const Id extends string>(views: readonly [InspectorView<Id>, ...InspectorView<Id>[]]) =>
   views;
 
-/** The run views: tabs, keys and addresses of the inspector, in this order. Another one is a line here. */
+/** The run views: tabs, keys and addresses of the inspector, in this order. Another one is a part and a line here. */
 export const inspectorTabs = register([
   { id: 'step', name: 'Step', key: '1', View: StepTab },
   { id: 'state', name: 'State', key: '2', View: come(later.state) },

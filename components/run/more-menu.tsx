@@ -1,10 +1,11 @@
 'use client';
 
 import { DropdownMenu } from 'radix-ui';
-import { useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
 import { useExportOpen } from '@/components/export/export-open';
 import { PageLink as Link, useConfines } from '@/components/ui/confined';
 import { Glyph } from '@/components/ui/glyph';
+import type { Press } from '@/components/ui/opens';
 import type { RunAction, RunSummary } from '@/lib/client/api-types';
 import { OrderDialog } from './order-dialog';
 import type { StopMode } from './order-words';
@@ -14,14 +15,24 @@ import { impossibleNow } from './run-words';
 export function MoreMenu({
   run,
   rewind,
+  asked,
 }: {
   readonly run: RunSummary;
   /** From the cursor, or why not. */
   readonly rewind: { readonly href: string; readonly reason: string | undefined };
+  /** How it was asked for. */
+  readonly asked: Press;
 }) {
   const confines = useConfines();
   const [, setOpen] = useExportOpen();
   const [order, setOrder] = useState<StopMode | undefined>(undefined);
+  // The menu knows of the keys that are pressed while it is there; the one that brought it was before.
+  const isFirst = useRef(asked === 'key');
+  const content = useCallback((shown: HTMLElement | null) => {
+    if (!isFirst.current || shown === null) return;
+    isFirst.current = false;
+    shown.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
+  }, []);
   const item = (
     action: RunAction,
     word: string,
@@ -51,7 +62,7 @@ export function MoreMenu({
           <Glyph name="dots" />
         </DropdownMenu.Trigger>
         <DropdownMenu.Portal>
-          <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
+          <DropdownMenu.Content ref={content} className="menu" align="end" sideOffset={4}>
             {rewind.reason === undefined ? (
               <DropdownMenu.Item asChild>
                 <Link href={rewind.href}>Rewind…</Link>

@@ -7,7 +7,7 @@ import { PageLink as Link, useConfines } from '@/components/ui/confined';
 import { Glyph } from '@/components/ui/glyph';
 import { Later, part } from '@/components/ui/later';
 import { Badge } from '@/components/ui/mark';
-import { Opens } from '@/components/ui/opens';
+import { Opens, type Press } from '@/components/ui/opens';
 import { toast } from '@/components/ui/toast';
 import type { RunSummary } from '@/lib/client/api-types';
 import { planHref, type planModes } from '@/lib/client/url-state';
@@ -26,7 +26,6 @@ const exportDialog = part(() =>
 function Facts({ run }: { readonly run: RunSummary }) {
   const line = useRef<HTMLDivElement>(null);
   const [hidden, setHidden] = useState(0);
-  const [asked, setAsked] = useState(false);
   useEffect(() => {
     const box = line.current;
     if (!box) return;
@@ -49,24 +48,30 @@ function Facts({ run }: { readonly run: RunSummary }) {
       <div className="facts" ref={line}>
         <FactList run={run} />
       </div>
-      {hidden > 0 && (
-        <Later
-          part={allFacts}
-          shown={asked}
-          instead={
-            <Opens
-              role="dialog"
-              className="facts-more"
-              aria-label={`${hidden} more facts of the run`}
-              onOpen={() => setAsked(true)}
-            >
-              +{hidden}
-            </Opens>
-          }
-          props={{ run, hidden }}
-        />
-      )}
+      {hidden > 0 && <MoreFacts run={run} hidden={hidden} />}
     </div>
+  );
+}
+
+/** That it was opened is forgotten with the button: it must not open by itself when the room gets scarce again. */
+function MoreFacts({ run, hidden }: { readonly run: RunSummary; readonly hidden: number }) {
+  const [asked, setAsked] = useState(false);
+  return (
+    <Later
+      part={allFacts}
+      shown={asked}
+      instead={
+        <Opens
+          role="dialog"
+          className="facts-more"
+          aria-label={`${hidden} more facts of the run`}
+          onOpen={() => setAsked(true)}
+        >
+          +{hidden}
+        </Opens>
+      }
+      props={{ run, hidden }}
+    />
   );
 }
 
@@ -94,7 +99,7 @@ export const RunHeader = memo(function RunHeader({
 }) {
   const confines = useConfines();
   const [open] = useExportOpen();
-  const [asked, setAsked] = useState(false);
+  const [asked, setAsked] = useState<Press | undefined>(undefined);
   const href = (mode: (typeof planModes)[number], from?: string) => planHref(run.id, mode, from);
   const resumes = run.next !== null && !['replay', 'answer', 'rewind'].includes(run.next.action);
   const copy = async () => {
@@ -174,7 +179,7 @@ export const RunHeader = memo(function RunHeader({
       </ButtonLink>
       <Later
         part={moreMenu}
-        shown={asked}
+        shown={asked !== undefined}
         instead={
           <Opens
             role="menu"
@@ -182,14 +187,14 @@ export const RunHeader = memo(function RunHeader({
             data-size="large"
             data-icon=""
             aria-label="More actions"
-            onOpen={() => setAsked(true)}
+            onOpen={setAsked}
           >
             <Glyph name="dots" />
           </Opens>
         }
-        props={{ run, rewind: fromCursor(run, 'rewind', rewindPoint) }}
+        props={{ run, rewind: fromCursor(run, 'rewind', rewindPoint), asked: asked ?? 'pointer' }}
       />
-      <Later part={exportDialog} shown={open === 'export' && confines === undefined} props={{ run }} />
+      {confines === undefined && <Later part={exportDialog} shown={open === 'export'} props={{ run }} />}
     </header>
   );
 });

@@ -52,6 +52,7 @@ const graphPane = () => import('./graph/graph-pane');
 // React Flow and the layout program come after the first rows, and are sent for while they are drawn.
 if (typeof window !== 'undefined') void graphPane().catch(() => undefined);
 const GraphPane = dynamic(() => graphPane().then((module) => module.GraphPane), {
+  ssr: false,
   loading: () => (
     <section className="pane" aria-label="Machine">
       <div className="pane-head">
@@ -126,7 +127,7 @@ function Instrument({ run }: { readonly run: RunSummary }) {
   const stands = useStands();
   const checkpoints = useQuery({ ...checkpointsQuery(run), enabled: stands || run.headSeq <= WHOLE_STEPS });
   const graphs = useGraphs(run, settled, stands);
-  const more = (checkpoints.isPending && !checkpoints.isError) || graphs.visitsLoad ? 'loads' : 'read';
+  const more = checkpoints.isPending || graphs.visitsLoad ? 'loads' : 'read';
   const { query: steps, shown, opening, fill, fillAll, loadsAll } = useSteps(run, settled, headSeq, more);
   const buckets = useQuery({ ...bucketsQuery(run.id), enabled: headSeq > WHOLE_RUN });
   const stops = useQuery(stopsQuery(run.id));

@@ -29,8 +29,8 @@ const errorOf = ({ isError, error }: { readonly isError: boolean; readonly error
 
 /**
  * The machine as it stands at the head and at `settled`. Visits and checkpoints grow with a run: of a long one they are
- * read once the page `stands`, after what does not, and each moment takes its own of them. After a rewind a moment may stand on a path that
- * was left behind, whose lists no other moment has: there each brings its own.
+ * read once the page `stands`, after what does not, and each moment takes its own of them. After a rewind a moment may
+ * stand on a path that was left behind, whose lists no other moment has: there each brings its own.
  */
 export function useGraphs(run: RunSummary, settled: number, stands: boolean): Graphs {
   const isBare = run.headSeq > WHOLE_STEPS && run.line === 0;
@@ -41,7 +41,8 @@ export function useGraphs(run: RunSummary, settled: number, stands: boolean): Gr
     ...graphQuery(run.id, isBare ? paced : run.headSeq),
     enabled: !isBare || (stands && bare.data !== undefined),
   });
-  const head = isBare ? bare : whole;
+  // A live run that gets long has no other answer for a while than the one that it had.
+  const head = isBare && (bare.data !== undefined || whole.data === undefined) ? bare : whole;
   const lists = whole.data;
   const atHead = useMemo(() => head.data && withLists(head.data, lists), [head.data, lists]);
   const atCursor = useMemo(

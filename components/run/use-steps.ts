@@ -31,12 +31,14 @@ export function useSteps(run: RunSummary, at: number, headSeq: number, more: 'lo
   // Thousands of rows in the place of some: whatever else there is to draw goes first.
   const opening = useDeferredValue(came);
   const shown = opening ?? query.data;
+  const isRead = spans !== undefined;
   const filling = useRef(false);
   const [loadsAll, setLoadsAll] = useState(false);
   const { id, edition, epoch, line } = run;
   const fill = useCallback(
     (seq: number) => {
-      if (filling.current) return;
+      // The stand-in of what is still being read has no window to be filled.
+      if (filling.current || !isRead) return;
       filling.current = true;
       // What could not be read stays a gap, which says so and can be asked for again.
       void fillSteps(client, { id, edition, epoch, line }, seq)
@@ -46,7 +48,7 @@ export function useSteps(run: RunSummary, at: number, headSeq: number, more: 'lo
           setFilled(true);
         });
     },
-    [client, id, edition, epoch, line],
+    [client, id, edition, epoch, line, isRead],
   );
   const fillAll = useCallback(() => {
     setLoadsAll(true);

@@ -100,7 +100,7 @@ export function BulkBar({
                   )
                 }
               >
-                Select all {whole(total)} like these
+                Select all {whole(total)} in this list
               </button>
             </>
           )}

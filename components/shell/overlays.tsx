@@ -26,7 +26,7 @@ export function Overlays() {
       <Later
         part={palette}
         shown={open === 'palette'}
-        instead={open === 'palette' && <PaletteField find={find} />}
+        instead={open === 'palette' && <PaletteField find={find} opener={opener} />}
         props={{ open: open === 'palette', find, opener }}
       />
     </>

@@ -36,11 +36,13 @@ test('a question says by when an answer is wanted, how far away that is, and tha
   const run = new RunPage(page);
   await run.open('deadline-soon');
   await expect(run.question).toContainText(
-    `answer by ${written(soon)}, in 11 min; nothing happens by itself then`,
+    new RegExp(`answer by ${written(soon)}, in \\d+ min; nothing happens by itself then`),
   );
   await run.open('deadline-past');
   await expect(run.question).toContainText(
-    `an answer was wanted by ${written(late)}, 3 min ago: nothing has happened by itself, it can still be answered`,
+    new RegExp(
+      `an answer was wanted by ${written(late)}, \\d+ min ago: nothing has happened by itself, it can still be answered`,
+    ),
   );
   await run.question.getByRole('textbox', { name: 'Answer' }).fill('yes');
   await run.question.getByRole('button', { name: 'Send the answer' }).click();

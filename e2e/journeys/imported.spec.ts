@@ -69,10 +69,9 @@ test('a night between two turns is folded, says how long and from when to when, 
   const night = run.tree.getByRole('button', { name: /^16 h 30 min idle/ });
   await expect(night).toHaveAttribute('aria-expanded', 'false');
   await night.click();
-  await expect(run.tree.getByRole('button', { name: '05:00:00 → 21:30:00 UTC' })).toHaveAttribute(
-    'aria-expanded',
-    'true',
-  );
+  await expect(
+    run.tree.getByRole('button', { name: /^05:00:00[.\d]* → 21:30:00[.\d]* UTC$/ }),
+  ).toHaveAttribute('aria-expanded', 'true');
   await page.getByRole('button', { name: 'Time, gaps folded' }).click();
   const gap = page.locator('.track .fold');
   await expect(gap).toHaveCount(1);

@@ -29,5 +29,5 @@ test('a run resumed while it is watched shows its new checkpoints without a relo
   const newest = (await checkpoints()).at(-1);
   expect(newest?.n).toBeGreaterThan(known);
   await run.step('send_mail#1').click();
-  await expect(run.inspector).toContainText(`checkpoint ${newest?.n}, ${newest?.name}`);
+  await expect(run.inspector).toContainText(`Checkpoint ${newest?.n}, ${newest?.name}`);
 });

@@ -130,7 +130,7 @@ test('several runs are selected by key and exported as one file; each is cancell
     'href',
     /bulk-doubt\/plan/,
   );
-  await runs.bulk.getByRole('button', { name: 'Select all 4 like these' }).click();
+  await runs.bulk.getByRole('button', { name: 'Select all 4 in this list' }).click();
   await expect(runs.bulk).toContainText('4 selected');
   await expect(runs.bulk.getByRole('button', { name: /^Plan a resume of 4/ })).toHaveAttribute(
     'title',

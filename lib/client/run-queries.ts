@@ -387,7 +387,7 @@ export const stateQuery = (id: string, at: number) =>
   });
 
 /** Writes of variables in one read, and so many reads at most: of a longer run, only the newest are told. */
-const WRITES = { limit: 1_000, reads: 5 } as const;
+const WRITES = { limit: 500, reads: 2 } as const;
 
 /** Where the variables with these names were written last, at a moment; those whose writes lie too far back are left out. */
 export const writesQuery = (id: string, at: number, names: readonly string[]) =>
@@ -408,6 +408,7 @@ export const writesQuery = (id: string, at: number, names: readonly string[]) =>
     },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: MOMENT_MS,
+    placeholderData: keepPreviousData,
     enabled: names.length > 0,
   });
 

@@ -60,12 +60,23 @@ const everyVisit: VisitsOf = async (store, id, { seq: at }, segments) => {
   return visits;
 };
 
+async function firstEntry(
+  store: UsecaseDeps['store'],
+  id: RunId,
+  segments: readonly Segment[],
+): Promise<RunEvent | undefined> {
+  for (const { from, to } of segments) {
+    const stretch = { after: seq(from - 1), before: seq(to + 1), limit: 1 };
+    const [entry] = await store.events(id, { ...stretch, kinds: ['state.entered'] });
+    if (entry !== undefined) return entry;
+  }
+  return undefined;
+}
+
 /** Where the path begins, and whether the newest visit is open: all that states and edges are told by. */
 const firstAndLast: VisitsOf = async (store, id, { seq: at, visit }, segments) => {
   if (visit === undefined) return [];
-  // A path may have left its first events behind, and then begins further on.
-  const from = seq((segments[0]?.from ?? 1) - 1);
-  const [first] = await store.events(id, { after: from, limit: 1, kinds: ['state.entered'] });
+  const first = await firstEntry(store, id, segments);
   const newest = await store.eventsAt(id, [visit.entrySeq]);
   for await (const page of eventPages(store, id, visit.entrySeq, at, ['state.left'])) {
     const end = page.filter(isVisit).find((event) => event.key === visit.key && inForce(event.seq, segments));

@@ -142,7 +142,7 @@ export const withFold = (graph: GraphAt, fold: Folded | undefined): GraphAt =>
         edges: graph.edges.filter(({ from, to }) => fold.edges.has(edgeId(from, to))),
       };
 
-/** A moment's graph with its part of `lists`, which are of the same path and no older. */
+/** A moment's graph with its part of `lists`, which are of the same path; of older ones the newest visits are missing. */
 export function withLists(moment: GraphAt, lists: GraphAt | undefined): GraphAt {
   if (lists === undefined || lists === moment) return moment;
   const { at } = moment;

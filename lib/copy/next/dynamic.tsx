@@ -5,7 +5,7 @@ import { type ComponentType, lazy, type ReactNode, Suspense } from 'react';
 /** `next/dynamic`: everything is in the file, and still comes after the first rows. */
 export default function dynamic<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
-  { loading }: { readonly loading: () => ReactNode },
+  { loading }: { readonly ssr?: false; readonly loading: () => ReactNode },
 ): ComponentType<Props> {
   const Loaded = lazy(async () => ({ default: await load() }));
   return function Dynamic(props: Props) {

@@ -10,8 +10,9 @@ export interface Seen {
 }
 
 /**
- * The machine that shows itself in what was done, marked as mined: states visited and transitions taken. Loops fold, so that runs which do the same give the same machine however often they go round. What
- * a tool does to the world is not to be seen, so no tool is declared; what a run did not do is not in it.
+ * The machine that shows itself in what was done, marked as mined: states visited and transitions taken. Loops fold, so
+ * that runs which do the same give the same machine however often they go round. What a tool does to the world is not to
+ * be seen, so no tool is declared; what a run did not do is not in it.
  */
 export function machineSeen(seen: Seen): Machine {
   const edges = [...seen.edges];

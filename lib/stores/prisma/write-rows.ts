@@ -144,7 +144,7 @@ async function cutRows(
   const gone = await digestsAfter(sql, key, cut.after);
   for (const { change } of runs) for (const used of digestsIn(change.events)) gone.delete(used);
   if (gone.size > 0) {
-    await sql.execute(markCut(sql), [JSON.stringify([...gone].map((digest) => [digest, at]))]);
+    await sql.execute(markCut(sql), [JSON.stringify([...gone].sort().map((digest) => [digest, at]))]);
     loosened?.([...gone]);
   }
   for (const [table, order] of CUT_TABLES) {
