@@ -1,7 +1,7 @@
 'use client';
 
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useDeferredValue, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import type { RunSummary } from '@/lib/client/api-types';
 import { fillAllSteps, fillSteps, openingKey, stepsQuery } from '@/lib/client/run-queries';
 import { inSpans, type OpeningSteps } from '@/lib/client/step-windows';
@@ -21,15 +21,13 @@ function openingAt(client: QueryClient, run: RunSummary, at: number): OpeningSte
  */
 export function useSteps(run: RunSummary, at: number, headSeq: number, more: 'loads' | 'read') {
   const client = useQueryClient();
-  const [came, setCame] = useState(() => openingAt(client, run, at));
-  const query = useQuery(stepsQuery(run, came));
+  const [opening, setOpening] = useState(() => openingAt(client, run, at));
+  const query = useQuery(stepsQuery(run, opening));
   const spans = query.isPlaceholderData ? undefined : query.data?.spans;
   /** Whether what is missing around the cursor was asked for; it may not have come. */
   const [wasFilled, setFilled] = useState(false);
   const isThere = spans !== undefined && (wasFilled || inSpans(spans, at)) && more === 'read';
-  if (came !== undefined && isThere) setCame(undefined);
-  // Thousands of rows in the place of some: whatever else there is to draw goes first.
-  const opening = useDeferredValue(came);
+  if (opening !== undefined && isThere) setOpening(undefined);
   const shown = opening ?? query.data;
   const isRead = spans !== undefined;
   const filling = useRef(false);
