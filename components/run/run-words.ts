@@ -1,4 +1,4 @@
-import { moment } from '@/components/ui/format';
+import { moment, sentence } from '@/components/ui/format';
 import type { Zone } from '@/components/ui/zone';
 import type { RunAction, RunSummary } from '@/lib/client/api-types';
 import type { EndedOrder } from '@/lib/client/order-events';
@@ -149,9 +149,6 @@ function interruptedInShort(cause: string | undefined): string {
   }
 }
 
-/** Ends a sentence that may end in somebody’s own words. */
-const ended = (words: string): string => (/[.!?…]$/.test(words) ? words : `${words}.`);
-
 /** Why nothing runs though nothing went wrong; `order` is the newest one that ended. Undefined while there is none to tell. */
 export function restWords(
   run: Pick<RunSummary, 'status' | 'pending' | 'pausedBefore' | 'agent' | 'home' | 'unclaimed'>,
@@ -160,7 +157,7 @@ export function restWords(
   if (run.home !== 'here') return undefined;
   const by = (mode: 'pause' | 'cancel') =>
     order?.accepted.mode === mode && order.ended.outcome === 'done'
-      ? ended(
+      ? sentence(
           ` by ${order.accepted.actor}${order.accepted.reason === '' ? '' : `, reason: ${order.accepted.reason}`}`,
         )
       : undefined;

@@ -10,6 +10,7 @@ import { credentialsOf } from './gate';
 import { orNull } from './present/common';
 import { presentStep } from './present/rows';
 import { presentRun } from './present/run';
+import { presentVisit } from './present/state';
 
 /* What pages are given with their HTML, so that they need not ask for it. The same as the API answers. */
 
@@ -43,7 +44,7 @@ export async function readStepsAround(
     total,
     after: stretch.after,
     to: orNull(stretch.to),
-    visits: visits.map((visit) => ({ ...visit, leftSeq: orNull(visit.leftSeq) })),
+    visits: visits.map(presentVisit),
   };
 }
 

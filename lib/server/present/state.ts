@@ -1,5 +1,6 @@
 import type { RunId, Seq } from '@/lib/core/events/ids';
 import type { StateChange } from '@/lib/core/projections/diff';
+import type { GraphVisit } from '@/lib/core/projections/graph';
 import type { Phase } from '@/lib/core/projections/records';
 import type { GraphView } from '@/lib/usecases/get-graph';
 import type { FoldedState } from '@/lib/usecases/state-at';
@@ -59,6 +60,11 @@ export const presentDiff = (diff: {
   })),
 });
 
+export const presentVisit = (visit: GraphVisit): GraphAt['visits'][number] => ({
+  ...visit,
+  leftSeq: orNull(visit.leftSeq),
+});
+
 export const presentGraph = ({ runId, at, machineDigest, graph }: GraphView): GraphAt => ({
   runId,
   at,
@@ -73,6 +79,6 @@ export const presentGraph = ({ runId, at, machineDigest, graph }: GraphView): Gr
     tools: [...state.tools],
   })),
   edges: graph.edges.map((edge) => ({ ...edge, lastSeq: orNull(edge.lastSeq) })),
-  visits: graph.visits.map((visit) => ({ ...visit, leftSeq: orNull(visit.leftSeq) })),
+  visits: graph.visits.map(presentVisit),
   checkpoints: [...graph.checkpoints],
 });
