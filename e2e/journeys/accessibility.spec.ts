@@ -38,7 +38,7 @@ for (const [n, colorScheme] of (['light', 'dark'] as const).entries()) {
     page,
   }) => {
     const runId = `scanned-${colorScheme}`;
-    await desk.startKilled(rail, runId, `ORD-207${n}`);
+    await desk.startKilled(rail, runId, `ORD-267${n}`);
     await page.emulateMedia({ colorScheme });
     const clean = async (what: string, within?: string) =>
       expect(await findings(page, colorScheme, within), what).toEqual([]);

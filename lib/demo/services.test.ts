@@ -135,6 +135,25 @@ describe('the payment provider', () => {
     await control('payments', 'release', { match: 'ORD-k5' });
     expect((await answer).status).toBe(201);
   });
+
+  it('holds and releases a second time as it did the first', async () => {
+    const isHeld = async () => fetch(`${urls['payments']}/control/held?match=ORD-k16`);
+    const hold = async () => {
+      await control('payments', 'faults', { match: 'ORD-k16', answer: 'hold' });
+      const held = isHeld().then(() => 'held');
+      // The service answers its requests in order: by now the question has reached it.
+      await control('payments', 'clear', { match: 'another' });
+      expect(await Promise.race([held, Promise.resolve('waits')])).toBe('waits');
+      const answer = refund('k16').then(({ status }) => status);
+      await held;
+      await control('payments', 'clear', { match: 'another' });
+      expect(await Promise.race([answer, Promise.resolve('withheld')])).toBe('withheld');
+      await control('payments', 'release', { match: 'ORD-k16' });
+      return answer;
+    };
+    expect(await hold()).toBe(201);
+    expect(await hold()).toBe(200);
+  });
 });
 
 describe('the mail service', () => {

@@ -49,7 +49,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.end(text);
 }
 
-/** Resolves waiters once for each `signal`, whether they came before or after it. */
+/** Wakes those who wait when it rings, and those who come later at once, until it is `still` again. */
 function createBell() {
   let rung = false;
   const waiters: (() => void)[] = [];
@@ -57,6 +57,9 @@ function createBell() {
     ring: () => {
       rung = true;
       for (const wake of waiters.splice(0)) wake();
+    },
+    still: () => {
+      rung = false;
     },
     wait: (): Promise<void> => (rung ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
   };
@@ -72,7 +75,11 @@ function createFaults() {
     return bell;
   };
   return {
-    add: (fault: Fault) => faults.push(fault),
+    /** What an earlier fault with this match held and released says nothing about this one. */
+    add: (fault: Fault) => {
+      faults.push(fault);
+      for (const bells of [held, released]) bells.get(fault.match)?.still();
+    },
     clear: (match: string) => {
       for (const fault of faults) if (fault.match === match) fault.times = 0;
     },
