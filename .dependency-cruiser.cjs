@@ -46,7 +46,7 @@ module.exports = {
     only('client-stays-in-the-browser', CLIENT, [
       CORE,
       WIRE,
-      npm('react|react-dom|@tanstack/react-query|nuqs|elkjs|zod'),
+      npm('react|@tanstack/react-query|nuqs|zod'),
     ]),
     onNode('server-knows-all-but-client', SERVER, ['^lib/(?!client/|copy/|sdk/|demo/|dev/)', '^app/(api|v1)/', '^prisma/', ANY_NPM]),
     only('copy-is-a-page-without-a-console', '^lib/copy/', [

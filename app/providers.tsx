@@ -16,7 +16,7 @@ const toaster = part(() => import('@/components/ui/toaster').then((module) => mo
 function Toasts() {
   const shown = useSyncExternalStore(toasts.subscribe, toasts.areWaiting, () => false);
   // The place that screen readers listen to stands before anything is said there.
-  return <Later part={toaster} shown={shown} stands props={{}} />;
+  return <Later of={toaster} shown={shown} stands props={{}} />;
 }
 
 /** For what puts styles into the page by itself, dialogs that lock the scroll: `get-nonce` looks there. */

@@ -2,25 +2,16 @@ import { defineConfig } from '@playwright/test';
 
 const chromium = process.env['RERAIL_CHROMIUM'];
 
-const onLinux = process.platform === 'linux';
-// Said once, by the process that starts the others.
-if (!onLinux && process.env['TEST_WORKER_INDEX'] === undefined)
-  console.log('The pictures are skipped: text is drawn otherwise than on Linux, where they were taken.');
-
 /** `npm test` names the Chromium; run by hand, Playwright's own is taken: `npx playwright test --config=e2e/playwright.config.ts`. */
 export default defineConfig({
   projects: [
     { name: 'journeys', testDir: './journeys' },
-    ...(onLinux
-      ? [
-          {
-            name: 'pictures',
-            testDir: './pictures',
-            // A film of what is compared anyway would take as long again.
-            use: { deviceScaleFactor: 0.5, trace: 'off' as const, screenshot: 'off' as const },
-          },
-        ]
-      : []),
+    {
+      name: 'pictures',
+      testDir: './pictures',
+      // A film of what is compared anyway would take as long again.
+      use: { deviceScaleFactor: 0.5, trace: 'off', screenshot: 'off' },
+    },
   ],
   snapshotPathTemplate: '{testDir}/expected/{arg}{ext}',
   outputDir: '../test-results',

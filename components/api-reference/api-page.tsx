@@ -1,6 +1,7 @@
 import { Link } from '@/components/ui/link';
-import { matches, type OpenApiDocument, operationsOf, schemaNode } from '@/lib/client/api-reference';
-import { type Entry, OperationList } from './operation-list';
+import { type OpenApiDocument, operationsOf, schemaNode, textOf } from '@/lib/client/api-reference';
+import { ApiFrame } from './api-frame';
+import type { Entry } from './operation-list';
 import { OperationView } from './operation-view';
 import { Prose } from './prose';
 import { SchemaTree } from './schema-tree';
@@ -22,59 +23,28 @@ export function ApiPage({ document, address, tokens, op, schema, search }: ApiPa
   const current = operations.find(({ operation }) => operation.operationId === op);
   const entries = operations.map((one): Entry => {
     const { method, path, operation } = one;
-    const names = (operation.parameters ?? []).map(({ name }) => name);
     return {
       id: operation.operationId,
       method,
       path,
       summary: operation.summary,
       tag: operation.tags[0] ?? '',
-      text: [
-        method,
-        path,
-        operation.operationId,
-        operation.summary,
-        operation.description,
-        ...operation.tags,
-        ...names,
-      ]
-        .join(' ')
-        .toLowerCase(),
+      text: textOf(one),
     };
   });
   return (
-    <main className="page api">
-      <header className="page-head">
-        <h1>API</h1>
-        <span className="second">{operations.length} operations</span>
-        <span className="grow" />
-        <a className="link" href="/api/v1/openapi.json">
-          openapi.json
-        </a>
-      </header>
-      <div className="api-body">
-        <OperationList
-          key={search}
-          entries={entries}
-          current={current?.operation.operationId}
-          search={search}
-        />
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-        <section className="api-detail scroll" aria-label="Detail" tabIndex={0} key={op ?? schema ?? ''}>
-          {current !== undefined ? (
-            <OperationView of={current} schemas={schemas} address={address} tokens={tokens} />
-          ) : schema !== undefined && schemas[schema] !== undefined ? (
-            <SchemaView name={schema} document={document} />
-          ) : (
-            <Overview
-              document={document}
-              unknown={op ?? schema}
-              found={operations.filter((one) => matches(one, search)).length}
-            />
-          )}
-        </section>
-      </div>
-    </main>
+    <ApiFrame key={search} entries={entries} current={current?.operation.operationId} search={search}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <section className="api-detail scroll" aria-label="Detail" tabIndex={0} key={op ?? schema ?? ''}>
+        {current !== undefined ? (
+          <OperationView of={current} schemas={schemas} address={address} tokens={tokens} />
+        ) : schema !== undefined && schemas[schema] !== undefined ? (
+          <SchemaView name={schema} document={document} />
+        ) : (
+          <Overview document={document} unknown={op ?? schema} operations={operations.length} />
+        )}
+      </section>
+    </ApiFrame>
   );
 }
 
@@ -121,11 +91,11 @@ function SchemaView({ name, document }: { readonly name: string; readonly docume
 function Overview({
   document,
   unknown,
-  found,
+  operations,
 }: {
   readonly document: OpenApiDocument;
   readonly unknown: string | undefined;
-  readonly found: number;
+  readonly operations: number;
 }) {
   const [first = '', ...rest] = document.info.description.split('\n\n');
   return (
@@ -150,7 +120,7 @@ function Overview({
           ))}
       </ul>
       <p className="second">
-        {found} operations in {document.tags.length} groups. <kbd>/</kbd> searches, <kbd>J</kbd> and{' '}
+        {operations} operations in {document.tags.length} groups. <kbd>/</kbd> searches, <kbd>J</kbd> and{' '}
         <kbd>K</kbd> go from one to the next.
       </p>
       <h3>Groups</h3>

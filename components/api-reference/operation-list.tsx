@@ -1,7 +1,7 @@
 'use client';
 
 import { useRouter } from 'next/navigation';
-import { useRef, useState } from 'react';
+import { useRef } from 'react';
 import { Glyph } from '@/components/ui/glyph';
 import { useHotkeys } from '@/components/ui/hotkeys';
 import { Link } from '@/components/ui/link';
@@ -19,28 +19,23 @@ export interface Entry {
 const hrefOf = (id: string, search: string) =>
   `/api-reference?op=${id}${search === '' ? '' : `&q=${encodeURIComponent(search)}`}`;
 
-const found = (entries: readonly Entry[], search: string) => {
-  const words = search.toLowerCase().split(/\s+/);
-  return entries.filter(({ text }) => words.every((word) => text.includes(word)));
-};
-
 /** The operations by group, with a search. Without scripts the search is a form that asks the server. */
 export function OperationList({
-  entries,
+  found,
   current,
-  search: given,
+  search,
+  onSearch,
 }: {
-  readonly entries: readonly Entry[];
+  readonly found: readonly Entry[];
   readonly current: string | undefined;
   readonly search: string;
+  readonly onSearch: (search: string) => void;
 }) {
   const router = useRouter();
-  const [search, setSearch] = useState(given);
   const box = useRef<HTMLInputElement>(null);
-  const shown = found(entries, search);
   const go = (step: number) => {
-    const at = shown.findIndex(({ id }) => id === current);
-    const next = shown[at === -1 ? 0 : at + step];
+    const at = found.findIndex(({ id }) => id === current);
+    const next = found[at === -1 ? 0 : at + step];
     if (next !== undefined) router.push(hrefOf(next.id, search));
   };
   useHotkeys([
@@ -48,7 +43,7 @@ export function OperationList({
     { key: 'j', what: 'Next operation', run: () => go(1) },
     { key: 'k', what: 'Operation before', run: () => go(-1) },
   ]);
-  const tags = [...new Set(shown.map(({ tag }) => tag))];
+  const tags = [...new Set(found.map(({ tag }) => tag))];
   return (
     <div className="operations">
       <search>
@@ -57,7 +52,7 @@ export function OperationList({
           action="/api-reference"
           onSubmit={(event) => {
             event.preventDefault();
-            const [first] = shown;
+            const [first] = found;
             if (first !== undefined) router.push(hrefOf(first.id, search));
           }}
         >
@@ -69,24 +64,21 @@ export function OperationList({
             value={search}
             placeholder="Search the API"
             aria-label="Search the API"
-            onChange={(event) => setSearch(event.target.value)}
+            onChange={(event) => onSearch(event.target.value)}
             onKeyDown={(event) =>
-              event.key === 'Escape' && (search === '' ? event.currentTarget.blur() : setSearch(''))
+              event.key === 'Escape' && (search === '' ? event.currentTarget.blur() : onSearch(''))
             }
           />
           <kbd>/</kbd>
         </form>
       </search>
-      <p className="visually-hidden" role="status">
-        {search === '' ? '' : `${shown.length} operations found`}
-      </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <nav className="scroll" aria-label="Operations" tabIndex={0}>
         {tags.map((tag) => (
           <section key={tag}>
             <h2>{tag}</h2>
             <ul>
-              {shown
+              {found
                 .filter((entry) => entry.tag === tag)
                 .map(({ id, method, path, summary }) => (
                   <li key={id}>
@@ -105,7 +97,7 @@ export function OperationList({
             </ul>
           </section>
         ))}
-        {shown.length === 0 && <p className="second p-3">Nothing of the API has these words.</p>}
+        {found.length === 0 && <p className="second p-3">Nothing of the API has these words.</p>}
       </nav>
     </div>
   );

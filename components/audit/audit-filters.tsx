@@ -1,11 +1,13 @@
 'use client';
 
 import { useId } from 'react';
+import { fromField, toField } from '@/components/runs/filters';
 import { Button } from '@/components/ui/button';
+import { useZone } from '@/components/ui/zone';
 import type { AuditRow } from '@/lib/client/audit-queries';
 import type { AuditView } from '@/lib/client/url-state';
 import { auditActions } from '@/lib/core/journal/audit';
-import { actionView, actorWords } from './audit-words';
+import { actionView, actorWords, auditFilterWords } from './audit-words';
 
 interface FilterProps {
   readonly view: AuditView;
@@ -16,6 +18,7 @@ interface FilterProps {
 
 /** What the list is narrowed by; each filter stands in the address. */
 export function AuditFilters({ view, rows, onChange }: FilterProps) {
+  const zone = useZone();
   const actors = [...new Set([...view.actor, ...rows.map(({ actor }) => actor)])].filter(
     (name) => name !== '',
   );
@@ -44,9 +47,11 @@ export function AuditFilters({ view, rows, onChange }: FilterProps) {
       </label>
       <Day label="From" value={view.from} onChange={(from) => onChange({ from })} />
       <Day label="Before" value={view.to} onChange={(to) => onChange({ to })} />
-      <Button size="small" kind="quiet" onPress={() => onChange(null)}>
-        Clear
-      </Button>
+      {rows.length > 0 && auditFilterWords(view, zone).length > 0 && (
+        <Button size="small" kind="quiet" onPress={() => onChange(null)}>
+          Clear the filters
+        </Button>
+      )}
     </search>
   );
 }
@@ -78,7 +83,7 @@ function Choice({
   );
 }
 
-/** A minute in UTC; the address holds the instant. */
+/** A minute in the zone that is set; the address holds the instant. */
 function Day({
   label,
   value,
@@ -88,14 +93,15 @@ function Day({
   readonly value: string;
   readonly onChange: (value: string) => void;
 }) {
+  const zone = useZone();
   return (
     <label>
-      {label} (UTC)
+      {label} ({zone === 'utc' ? 'UTC' : 'this browser’s zone'})
       <input
         className="text mono"
         type="datetime-local"
-        value={value.slice(0, 16)}
-        onChange={(event) => onChange(event.target.value === '' ? '' : `${event.target.value}:00Z`)}
+        value={toField(value, zone)}
+        onChange={(event) => onChange(fromField(event.target.value, zone))}
       />
     </label>
   );

@@ -16,17 +16,13 @@ import { useZone } from '@/components/ui/zone';
 import { problemOf } from '@/lib/client/api';
 import { type AuditRow, auditQuery } from '@/lib/client/audit-queries';
 import { sessionQuery } from '@/lib/client/session-queries';
-import { type AuditView, auditParams, runHref } from '@/lib/client/url-state';
+import { auditParams, runHref } from '@/lib/client/url-state';
 import { AuditFilters } from './audit-filters';
-import { actionView, actorWords, outcomeView, reasonWords } from './audit-words';
+import { actionView, actorWords, auditFilterWords, endWords, outcomeView, reasonWords } from './audit-words';
 
 const ROW = 28;
 /** Lists longer than this are virtualised. */
 const WHOLE = 100;
-
-const isNarrowed = (view: AuditView): boolean =>
-  view.actor.length + view.action.length > 0 ||
-  [view.run, view.q, view.from, view.to].some((text) => text !== '');
 
 /** Who did what, newest first. */
 export function AuditList() {
@@ -37,6 +33,7 @@ export function AuditList() {
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   const total = query.data?.pages[0]?.total ?? 0;
   const reading = query.isPlaceholderData;
+  const words = auditFilterWords(view, useZone());
 
   const links = () => [...(body.current?.querySelectorAll<HTMLElement>('[data-deed]') ?? [])];
   const step = (by: number) => {
@@ -83,9 +80,10 @@ export function AuditList() {
             </Button>
           </ProblemNote>
         )}
-        {query.data && !reading && items.length === 0 && (
-          <Nothing narrowed={isNarrowed(view)} onClear={() => void setView(null)} />
-        )}
+        {query.data &&
+          !reading &&
+          items.length === 0 &&
+          (words.length > 0 ? <NoDeed words={words} onClear={() => void setView(null)} /> : <Nothing />)}
         {items.length > 0 && <AuditTable items={items} total={total} scroll={() => body.current} />}
         {query.hasNextPage && (
           <p className="p-3">
@@ -102,16 +100,28 @@ export function AuditList() {
   );
 }
 
-function Nothing({ narrowed, onClear }: { readonly narrowed: boolean; readonly onClear: () => void }) {
+/** Filters that nothing matches: which they are, and the way out. */
+export function NoDeed({
+  words,
+  onClear,
+}: {
+  readonly words: readonly string[];
+  readonly onClear: () => void;
+}) {
+  return (
+    <EmptyNote title="Nothing in the audit matches these filters">
+      <p className="break-words" dir="auto">
+        {words.join(' · ')}
+      </p>
+      <Button size="small" onPress={onClear}>
+        Clear the filters
+      </Button>
+    </EmptyNote>
+  );
+}
+
+function Nothing() {
   const session = useQuery(sessionQuery).data;
-  if (narrowed)
-    return (
-      <EmptyNote title="Nothing in the audit matches">
-        <Button size="small" onPress={onClear}>
-          Clear filters
-        </Button>
-      </EmptyNote>
-    );
   return (
     <EmptyNote title="Nobody has done anything yet">
       Orders, links and sign-ins are listed here: who, when, why, and how it ended.
@@ -179,14 +189,12 @@ function AuditTable({
 
 function Cells({ row }: { readonly row: AuditRow }) {
   const { glyph, word } = actionView[row.action];
-  const reason = reasonWords(row);
   const zone = useZone();
+  const reason = reasonWords(row, zone);
   return (
     <>
       <td className="mono second">
-        <time dateTime={row.at} title={row.at}>
-          {absolute(Date.parse(row.at), zone)}
-        </time>
+        <time dateTime={row.at}>{absolute(Date.parse(row.at), zone)}</time>
       </td>
       <td>
         <span className="clip block" dir="auto" title={actorWords(row)}>
@@ -224,7 +232,7 @@ function Cells({ row }: { readonly row: AuditRow }) {
       <td className="mono third hide-narrow" title={row.planDigest ?? undefined}>
         {row.planDigest?.slice(0, 12) ?? ''}
       </td>
-      <td>{row.outcome !== null && <Mark view={outcomeView[row.outcome]} title={row.detail ?? ''} />}</td>
+      <td>{row.outcome !== null && <Mark view={outcomeView[row.outcome]} title={endWords(row, zone)} />}</td>
     </>
   );
 }

@@ -44,8 +44,8 @@ export function ExportFiles({ run }: { readonly run: RunSummary }) {
         unknown={unknown}
         reason={html === null ? 'This console was built without the page of a copy.' : undefined}
       >
-        One HTML file that shows this page, read-only, with no network and no console. Values above 8 MB, and
-        what goes beyond 128 MB of them, are left out and named in it.
+        One HTML file that shows this page, read-only, with no network and no console. Values above 8 MiB, and
+        what goes beyond 128 MiB of them, are left out and named in it.
         {html && html.leftOut.values > 0 && (
           <b>
             {' '}

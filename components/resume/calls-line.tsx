@@ -19,7 +19,7 @@ export function CallsLine({ plan }: { readonly plan: PlanAnswer }) {
     <p className="calls small">
       <span className="third">Will call</span>
       {calls.length === 0 ? (
-        <span>nothing that is recorded</span>
+        <span>{isOver(plan) ? 'nothing' : 'nothing that is recorded'}</span>
       ) : (
         calls.map((call) => <span key={call}>{call}</span>)
       )}

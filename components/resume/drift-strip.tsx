@@ -7,6 +7,7 @@ import { Mark, type MarkView } from '@/components/ui/mark';
 import type { PlanAnswer, RunSummary } from '@/lib/client/api-types';
 import { machineQuery } from '@/lib/client/run-queries';
 import { workersQuery } from '@/lib/client/workers';
+import { isOver } from './plan-draft';
 
 type Difference = PlanAnswer['drift']['differences'][number];
 
@@ -23,7 +24,7 @@ function verdict({ drift }: PlanAnswer): MarkView {
   if (drift.source === 'recorded')
     return { tone: 'neutral', glyph: 's-unknown', word: 'Machine not compared' };
   const count = drift.differences.length;
-  if (count === 0) return { tone: 'ok', glyph: 's-completed', word: 'Machine unchanged' };
+  if (count === 0) return { tone: 'ok', glyph: 's-completed', word: 'Machine as recorded' };
   return drift.blocked
     ? { tone: 'bad', glyph: 's-diverged', word: `${plural(count, 'declared difference')}, blocking` }
     : { tone: 'attention', glyph: 's-diverged', word: plural(count, 'declared difference') };
@@ -54,6 +55,7 @@ export function DriftStrip({ plan, run }: { readonly plan: PlanAnswer; readonly 
   const { drift, machineDigest, mode } = plan;
   const said = verdict(plan);
   const readiness = useReadiness(run, mode);
+  const gradeWord = { harmless: 'harmless', warn: 'to be looked at', block: `stops the ${mode}` };
   const unchanged = drift.source === 'worker' && drift.differences.length === 0;
   const tools = useQuery({
     ...machineQuery(machineDigest ?? ''),
@@ -77,22 +79,25 @@ export function DriftStrip({ plan, run }: { readonly plan: PlanAnswer; readonly 
         </code>
       )}
       {unchanged && count > 0 && (
-        <Mark view={{ tone: 'ok', glyph: 's-completed', word: `${plural(count, 'tool')} unchanged` }} />
+        <Mark view={{ tone: 'ok', glyph: 's-completed', word: `${plural(count, 'tool')} as recorded` }} />
       )}
       {drift.differences
         .toSorted((a, b) => worst[a.grade] - worst[b.grade])
         .map(({ path, grade, sentence }) => (
-          <span key={path} className="mark" data-tone={gradeView[grade].tone} title={`${path} (${grade})`}>
+          <span
+            key={path}
+            className="mark"
+            data-tone={gradeView[grade].tone}
+            title={`${path}, ${gradeWord[grade]}`}
+          >
             <Glyph name={gradeView[grade].glyph} />
             <span>
-              {sentence} <span className="third">({grade})</span>
+              {sentence} <span className="third">({gradeWord[grade]})</span>
             </span>
           </span>
         ))}
-      {readiness.map((view) => (
-        <Mark key={view.word} view={view} />
-      ))}
-      {mode === 'replay' && drift.differences.length > 0 && (
+      {!isOver(plan) && readiness.map((view) => <Mark key={view.word} view={view} />)}
+      {mode === 'replay' && drift.differences.length > 0 && !drift.blocked && (
         <Mark
           view={{
             tone: 'neutral',

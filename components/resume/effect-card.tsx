@@ -1,6 +1,6 @@
 'use client';
 
-import { answeredWords, answerView, useAsking } from '@/components/run/asking';
+import { answeredWords, answerView, askWord, decidedWords, useAsking } from '@/components/run/asking';
 import { EffectTag } from '@/components/run/effect-tag';
 import { PayloadView } from '@/components/run/payload-view';
 import type { Field } from '@/components/run/schema-fields';
@@ -14,28 +14,32 @@ import { useNow } from '@/components/ui/time';
 import { useZone } from '@/components/ui/zone';
 import { problemOf } from '@/lib/client/api';
 import type { EffectRow, RunSummary } from '@/lib/client/api-types';
+import type { Verification } from '@/lib/client/order-events';
 import { runHref } from '@/lib/client/url-state';
 import { useOrder } from '@/lib/client/use-order';
 import { OrderNote } from './order-note';
 import { type DecisionDraft, decisionOf, type Outcome } from './plan-draft';
 
 function Answer({
-  run,
   effect,
-  onActed,
+  asking,
+  said,
+  keyed,
 }: {
-  readonly run: RunSummary;
   readonly effect: EffectRow;
-  readonly onActed: () => void;
+  readonly asking: ReturnType<typeof useAsking>;
+  /** A person's word, where it is what the outcome is known by. */
+  readonly said: Verification['decided'];
+  readonly keyed: boolean;
 }) {
   const now = useNow();
   const zone = useZone();
-  const { order, query, words, reason, ask } = useAsking(run, effect, onActed);
+  const { order, query, words, reason, ask } = asking;
   const { answer, waits, ended } = query.data ?? {};
   const settled = effect.status !== 'in-doubt';
   const askAgain = effect.askAgainAt === null ? undefined : Date.parse(effect.askAgainAt);
   return (
-    <div className="verify">
+    <div className="verify" data-keyed={keyed ? '' : undefined}>
       <div className="line">
         <Glyph name="probe" />
         <span className="grow">
@@ -45,15 +49,15 @@ function Answer({
               ? 'No probe is declared'
               : query.data
                 ? waits || ended
-                  ? 'The provider has not answered'
-                  : 'The provider has not been asked'
+                  ? 'Downstream has not answered'
+                  : 'Downstream has not been asked'
                 : ''}
         </span>
-        <Button size="small" kind="quiet" hotkey="V" reason={reason} onPress={ask}>
-          {answer ? 'Ask again' : 'Ask the provider'}
+        <Button size="small" kind="quiet" {...(keyed ? { hotkey: 'V' } : {})} reason={reason} onPress={ask}>
+          {askWord(query.data)}
         </Button>
       </div>
-      <div role="status" aria-label="Provider's answer" aria-live="polite">
+      <div role="status" aria-label="Answer from downstream" aria-live="polite">
         {answer && (
           <div className="answer" data-tone={answerView[answer.outcome].tone}>
             <Glyph name={answerView[answer.outcome].glyph} toned />
@@ -64,6 +68,7 @@ function Answer({
             </div>
           </div>
         )}
+        {said !== undefined && <p className="answer">{decidedWords(said, zone)}</p>}
         {!settled && words !== undefined && (
           <p className="answer" data-tone={ended === undefined ? undefined : 'attention'}>
             {words}
@@ -93,7 +98,7 @@ const outcomes: readonly { readonly value: Outcome; readonly word: string; reado
   {
     value: 'did-not-happen',
     word: 'It did not happen',
-    sub: 'It is sent again with the same key: a late success is not doubled where the provider knows keys.',
+    sub: 'The call goes out under the same key: a late success is not doubled where downstream knows keys.',
   },
   { value: 'hold', word: 'Hold', sub: 'Nothing runs. It stays in doubt.' },
 ];
@@ -152,21 +157,48 @@ interface Props {
   readonly draft: DecisionDraft | undefined;
   /** The draft is whole and part of the plan. */
   readonly decided: boolean;
+  /** The key that asks is this card's. */
+  readonly keyed: boolean;
+  /** The person is at this card. */
+  readonly onHere: () => void;
   readonly onDraft: (draft: DecisionDraft) => void;
   /** The person asked about it or decided it, by itself. */
   readonly onActed: () => void;
 }
 
-/** One effect whose outcome has to be settled: ask, or decide by hand. */
-export function EffectCard({ run, reason, effect, fields, draft, decided, onDraft, onActed }: Props) {
+/** The decision by which the outcome is known, where no answer gave it. */
+function personsWord(
+  { status, confirmedBy }: Pick<EffectRow, 'status' | 'confirmedBy'>,
+  known: Verification | undefined,
+): Verification['decided'] {
+  const { decided, answer } = known ?? {};
+  if (confirmedBy === 'decision') return decided;
+  return status === 'failed' && answer?.outcome !== 'did-not-happen' ? decided : undefined;
+}
+
+function outcomeWord({ status, confirmedBy }: EffectRow, said: Verification['decided']): string {
+  switch (status) {
+    case 'confirmed':
+      return confirmedBy === 'decision' ? 'Decided that it happened' : 'It happened';
+    case 'failed':
+      return said === undefined ? 'It did not happen' : 'Decided that it did not happen';
+    case 'compensated':
+      return 'Compensated';
+    case 'intended':
+    case 'in-doubt':
+      return 'Under way';
+  }
+}
+
+/** One effect whose outcome has to be known: ask, or decide. */
+export function EffectCard(props: Props) {
+  const { run, reason, effect, fields, draft, decided, onDraft, onActed } = props;
+  const asking = useAsking(run, effect, onActed);
+  const said = personsWord(effect, asking.query.data);
   const settled = effect.status !== 'in-doubt';
   const elsewhere = effect.runId !== run.id;
   const word = settled
-    ? effect.status === 'confirmed'
-      ? 'It happened'
-      : effect.status === 'failed'
-        ? 'It did not happen'
-        : 'Under way'
+    ? outcomeWord(effect, said)
     : decided && draft?.outcome !== 'hold'
       ? 'Decided'
       : 'Decide';
@@ -176,6 +208,7 @@ export function EffectCard({ run, reason, effect, fields, draft, decided, onDraf
       className="side-card decide"
       data-open={closed ? undefined : ''}
       aria-label={`Effect ${effect.name}`}
+      onFocus={props.onHere}
     >
       <h2 data-tone={closed ? 'ok' : 'attention'}>
         <Glyph name={closed ? 's-completed' : 's-doubt'} toned />
@@ -196,14 +229,14 @@ export function EffectCard({ run, reason, effect, fields, draft, decided, onDraf
         )}
         {effect.executions > 1 && `, may have left ${effect.executions} times`}
         {effect.held && ', on hold by decision'}
-        {!effect.guarded && ', unguarded: the provider knows no key, so a late send cannot be stopped'}
+        {!effect.guarded && ', unguarded: downstream knows no key, so a late send cannot be stopped'}
         {effect.receipt !== null && (
           <>
             , receipt <code>{effect.receipt}</code>
           </>
         )}
       </p>
-      <Answer run={run} effect={effect} onActed={onActed} />
+      <Answer effect={effect} asking={asking} said={said} keyed={props.keyed} />
       {!settled && (
         <fieldset className="choices">
           <legend className="visually-hidden">What happened to {effect.name}?</legend>
@@ -254,7 +287,7 @@ export function EffectCard({ run, reason, effect, fields, draft, decided, onDraf
                   <>
                     <p className="sub pt-1">
                       {elsewhere
-                        ? `Run ${effect.runId} sent it: the decision is recorded by itself, before the order, and counts for every run of the lineage.`
+                        ? `Run ${effect.runId} intended it: the decision is recorded by itself, before the order, and counts for every run of the lineage.`
                         : value === 'hold'
                           ? ''
                           : 'It is recorded with the order below; or by itself, which starts nothing.'}
@@ -276,7 +309,7 @@ export function EffectCard({ run, reason, effect, fields, draft, decided, onDraf
       )}
       {effect.input && (
         <details className="mt-2 small">
-          <summary className="second">What was sent</summary>
+          <summary className="second">Its arguments</summary>
           <PayloadView label={`Arguments of ${effect.name}`} payload={effect.input} />
         </details>
       )}

@@ -10,6 +10,7 @@ import { Refusal } from './refusal';
 export function OrderNote({
   order,
   different,
+  blocked,
   children,
 }: {
   readonly order: Order;
@@ -17,6 +18,8 @@ export function OrderNote({
   readonly children?: ReactNode;
   /** What is different in the plan that was made since. */
   readonly different?: readonly string[] | undefined;
+  /** What stands in the way of that plan. */
+  readonly blocked?: string | undefined;
 }) {
   const { unanswered, problem } = order;
   const zone = useZone();
@@ -37,7 +40,7 @@ export function OrderNote({
     );
   if (!problem) return null;
   return (
-    <Refusal problem={problem} different={different}>
+    <Refusal problem={problem} different={different} blocked={blocked}>
       {children}
     </Refusal>
   );

@@ -12,8 +12,6 @@ import {
   leftWords,
   modeFor,
   noDraft,
-  orderWords,
-  planDifferences,
   pointWords,
   readDraft,
   shownGroups,
@@ -88,6 +86,10 @@ describe('the sentence beside the picker', () => {
     expect(said('latest', 'resume')).not.toContain('after this checkpoint');
     expect(said('cp_20', 'resume')).toContain('after this checkpoint too');
     expect(said('latest', 'fork')).toContain('the original stays as it is');
+  });
+
+  it('promises nothing where there is nothing to do', () => {
+    expect(startWords('resume', 'latest', checkpoints, true)).toBe('Nothing goes on from here.');
   });
 });
 
@@ -215,7 +217,7 @@ describe('a draft', () => {
 
   const settled = { outcome: 'did-not-happen' as const, texts: {}, receipt: '' };
   it.each([
-    ['the provider said meanwhile that it happened', { status: 'confirmed' as const }],
+    ['downstream said meanwhile that it happened', { status: 'confirmed' as const }],
     ['it surely did not happen', { status: 'failed' as const }],
     ['it is under way again', { status: 'intended' as const }],
     ['it was compensated', { status: 'compensated' as const }],
@@ -258,133 +260,6 @@ describe('a draft', () => {
       from: 'cp_10',
       options: { keep: [effect.stepKey] },
     });
-  });
-});
-
-describe('the button', () => {
-  const zero = {
-    restored: 0,
-    reuse: 0,
-    skip: 0,
-    recompute: 0,
-    execute: 0,
-    'retry-same-key': 0,
-    'needs-decision': 0,
-    blocked: 0,
-  };
-  const plan = (
-    mode: PlanAnswer['mode'],
-    totals: Partial<PlanAnswer['totals']>,
-    rest: {
-      readonly steps?: readonly {
-        readonly key: string;
-        readonly name: string;
-        readonly disposition: string;
-      }[];
-      readonly obstacles?: readonly { readonly kind: string; readonly stepKey: string | null }[];
-    } = {},
-  ) =>
-    ({
-      mode,
-      totals: { ...zero, ...totals },
-      steps: rest.steps ?? [],
-      obstacles: rest.obstacles ?? [],
-      envelope: { states: ['pay'] },
-      leftBehind: { steps: 3 },
-    }) as unknown as PlanAnswer;
-  const blocked = { key: effect.stepKey, name: 'send', disposition: 'blocked' };
-
-  it('says what has to be done first, and only then what will really run', () => {
-    expect(orderWords(plan('resume', { 'needs-decision': 2, execute: 1 }))).toBe(
-      'Resume: decide 2 effects first',
-    );
-    expect(orderWords(plan('resume', { blocked: 1 }, { steps: [blocked] }))).toBe('Resume: blocked at send');
-    expect(
-      orderWords(
-        plan(
-          'rewind',
-          { blocked: 1 },
-          { steps: [blocked], obstacles: [{ kind: 'needs-keep', stepKey: effect.stepKey }] },
-        ),
-      ),
-    ).toBe('Rewind: keep 1 confirmed effect first');
-    expect(orderWords(plan('resume', {}, { obstacles: [{ kind: 'nothing-to-do', stepKey: null }] }))).toBe(
-      'Resume: nothing to do',
-    );
-    expect(orderWords(plan('resume', { execute: 1, 'retry-same-key': 1 }))).toBe(
-      'Resume: 2 steps will really run',
-    );
-    expect(orderWords(plan('resume', {}))).toBe('Resume: goes live in pay');
-  });
-
-  it('lets a replay run up to what has no record', () => {
-    expect(orderWords(plan('replay', { blocked: 1, recompute: 2 }, { steps: [blocked] }))).toMatch(
-      /^Replay: 2 steps/,
-    );
-  });
-});
-
-describe('what is different in a new plan', () => {
-  const step = {
-    key: 'pay#1/send#1',
-    disposition: 'skip',
-    condition: null,
-    intentSeq: 9,
-    receipt: null,
-    ownerRunId: null,
-  };
-  const before = {
-    mode: 'rewind',
-    from: { entrySeq: 1, seq: 2 },
-    machineDigest: 'd1',
-    steps: [step],
-    envelope: { states: ['pay'], tools: [], asksPeople: true, limits: {} },
-    leftBehind: { steps: 0, effects: [], questions: [] },
-    drift: { differences: [] },
-    context: { messages: 3 },
-    edits: [],
-    decisions: {},
-    // Nothing of these is covered by the digest.
-    headSeq: 5,
-    plannedAt: 'then',
-    obstacles: [],
-  };
-  const differences = (now: object) =>
-    planDifferences(before as unknown as PlanAnswer, { ...before, ...now } as unknown as PlanAnswer);
-
-  it.each([
-    [{ steps: [{ ...step, disposition: 'retry-same-key' }] }],
-    [{ steps: [{ ...step, condition: 'if-equal' }] }],
-    [{ steps: [{ ...step, intentSeq: 12 }] }],
-    [{ steps: [{ ...step, receipt: 're_1' }] }],
-    [{ steps: [{ ...step, ownerRunId: 'run_2' }] }],
-    [{ steps: [step, { ...step, key: 'pay#1/send#2' }] }],
-  ])('marks the step and says so: %j', (now) => {
-    const { keys, words } = differences(now);
-    expect([keys.size, words]).toEqual([1, ['1 step marked “changed”']]);
-  });
-
-  it.each([
-    ['1 step gone from the plan', { steps: [] }],
-    ['the point that it starts from', { from: { entrySeq: 1, seq: 3 } }],
-    ['the machine that it runs on', { machineDigest: 'd2' }],
-    ['the machine that it runs on', { drift: { differences: [{ path: '/tools/send' }] } }],
-    ['what may run beyond the frontier', { envelope: { ...before.envelope, states: [] } }],
-    ['what is left behind', { leftBehind: { ...before.leftBehind, steps: 1 } }],
-    ['the conversation that is restored', { context: { messages: 4 } }],
-    ['what was chosen here', { edits: [{ path: '/input', value: 1 }] }],
-    ['what was chosen here', { decisions: { 'pay#1/send#1': { outcome: 'hold' } } }],
-  ])('says %s', (word, now) => {
-    const { keys, words } = differences(now);
-    expect([keys.size, words]).toEqual([0, [word]]);
-  });
-
-  it('finds none where the digest would be the same', () => {
-    expect(differences({ headSeq: 9, plannedAt: 'now', obstacles: [{}] }).words).toEqual([]);
-  });
-
-  it('never says nothing where the digest is another one', () => {
-    expect(differences({ digest: 'another' }).words).toEqual(['a result that the code is given']);
   });
 });
 

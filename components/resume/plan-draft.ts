@@ -69,15 +69,15 @@ export function decisionOf(
   };
 }
 
-/** A fork and a replay record no decision: an effect in doubt is settled on the run that owns it. */
-export const settles = (mode: PlanMode): boolean => mode === 'resume' || mode === 'rewind';
+/** A fork and a replay record no decision: an effect in doubt is decided on the run that owns it. */
+export const takesDecisions = (mode: PlanMode): boolean => mode === 'resume' || mode === 'rewind';
 
 /** An order carries decisions on doubts of its own run alone; those of another run are recorded there. */
 export const goesWithOrder = (
   runId: string,
   effect: Pick<EffectRow, 'runId' | 'status'>,
   mode: PlanMode,
-): boolean => settles(mode) && effect.status === 'in-doubt' && effect.runId === runId;
+): boolean => takesDecisions(mode) && effect.status === 'in-doubt' && effect.runId === runId;
 
 /** What is chosen, without the texts that may be in the middle of being typed. */
 const choicesIn = ({ decisions, keep, edits }: Draft): string =>
@@ -91,7 +91,7 @@ const choicesIn = ({ decisions, keep, edits }: Draft): string =>
 export const draftToPlan = (draft: Draft, rested: Draft): Draft =>
   choicesIn(draft) === choicesIn(rested) ? rested : draft;
 
-/** The plan to ask for. What is not complete is left out of it and named; what has been settled meanwhile, too. */
+/** The plan to ask for. What is not complete is left out of it and named; what has its outcome meanwhile, too. */
 export function readDraft(
   runId: string,
   mode: PlanMode,
@@ -217,15 +217,17 @@ export function startPoints(mode: PlanMode, offered: readonly CheckpointRow[]): 
   ].map((point) => ({ ...point, safest: point.from === safest }));
 }
 
-/** What it means to start there, beside the picker. */
+/** What it means to start there, beside the picker. `over`: there is nothing for the order to do. */
 export function startWords(
   mode: Exclude<PlanMode, 'replay'>,
   from: string,
   checkpoints: readonly CheckpointRow[],
+  over = false,
 ): string {
   const offered = choices(checkpoints);
   const newest = offered[0];
   const chosen = offered.find((each) => each.id === from) ?? (from === 'latest' ? newest : undefined);
+  if (over) return 'Nothing goes on from here.';
   switch (mode) {
     case 'resume':
       return `${from === 'latest' ? 'Safest: goes' : 'Goes'} on from the newest point; whatever is recorded${from === 'latest' || !chosen ? '' : ', after this checkpoint too,'} is given back.`;
@@ -307,16 +309,53 @@ export function shownGroups(
   return shown;
 }
 
+/** What closed before the point, in the head of its rows. */
+export const closedWords = (steps: number, visits: number): string =>
+  `${plural(steps, 'step')} in ${plural(visits, 'closed visit')}: ${
+    steps === 1 ? 'its result stands, nothing of it runs' : 'their results stand, nothing of them runs'
+  }`;
+
+/** How many of a visit's steps the rows below show, and what happens to a visit that is not simply given back. */
+export function groupWords({ mode, steps, from }: PlanAnswer, { visit, steps: shown }: VisitGroup): string {
+  const all = steps.filter((step) => step.visit === visit);
+  const count =
+    shown.length === all.length
+      ? plural(all.length, 'step')
+      : `${shown.length} of ${plural(all.length, 'step')}`;
+  if (mode === 'replay') return count;
+  return all.some((step) => step.seq <= from.seq)
+    ? `${count}: its handler is entered again and gets what is recorded, by key`
+    : `${count}, after the point: reached anew by the code`;
+}
+
+/** Where a tool may be called, and what of it is recorded and not called again. */
+export function toolWords(
+  { name, states, guarded }: PlanAnswer['envelope']['tools'][number],
+  steps: readonly PlannedStep[],
+): string {
+  const own = steps.filter(
+    (step) => step.name === name && (step.effect === 'external' || step.effect === 'idempotent'),
+  );
+  const recorded = own.filter(({ disposition }) => answers.has(disposition)).length;
+  const open = own.filter(({ disposition }) => disposition === 'needs-decision').length;
+  return [
+    recorded > 0 &&
+      `new calls only: the ${recorded === 1 ? 'recorded one is' : `${recorded} recorded ones are`} not repeated`,
+    open > 0 &&
+      `the ${open === 1 ? 'one' : open} in doubt not before ${open === 1 ? 'its' : 'their'} outcome is known`,
+    !guarded && 'unguarded: a late send cannot be stopped',
+    `in ${states.join(', ')}`,
+  ]
+    .filter((part) => part !== false)
+    .join('; ');
+}
+
+/** What a step is given from the record. */
+const answers: ReadonlySet<PlannedStep['disposition']> = new Set(['restored', 'reuse', 'skip']);
+
 /** Nothing of it runs: it closed before the point. */
 export const isRestored = (group: VisitGroup): boolean =>
   group.steps.every((step) => step.disposition === 'restored');
-
-export interface PlanDifferences {
-  /** Steps that the new plan treats otherwise than the old one, or that are new in it. */
-  readonly keys: ReadonlySet<string>;
-  /** All differences, in words. */
-  readonly words: readonly string[];
-}
 
 /**
  * Holds to be recorded, where nothing but holds was decided and nothing else is left to decide: then that is what the
@@ -334,80 +373,6 @@ export function holdsIn(
   return decisions;
 }
 
-/** What a step's line promises. */
-const promiseOf = (step: PlannedStep): string =>
-  JSON.stringify([step.disposition, step.condition, step.intentSeq, step.receipt, step.ownerRunId]);
-
-/** Keys of the steps that the new plan treats otherwise than the old one, or that are new in it. */
-export function changedSteps(before: PlanAnswer, after: PlanAnswer): ReadonlySet<string> {
-  const was = new Map<string, string>(before.steps.map((step) => [step.key, promiseOf(step)]));
-  return new Set(after.steps.filter((step) => was.get(step.key) !== promiseOf(step)).map((step) => step.key));
-}
-
-/** How two plans of one order differ, in all that their digests cover. */
-export function planDifferences(before: PlanAnswer, after: PlanAnswer): PlanDifferences {
-  const keys = changedSteps(before, after);
-  const now = new Set<string>(after.steps.map((step) => step.key));
-  const gone = before.steps.filter((step) => !now.has(step.key)).length;
-  const differs = (part: (plan: PlanAnswer) => unknown): boolean =>
-    JSON.stringify(part(before)) !== JSON.stringify(part(after));
-  const words = [
-    keys.size > 0 && `${steps(keys.size)} marked “changed”`,
-    gone > 0 && `${steps(gone)} gone from the plan`,
-    differs((plan) => [plan.mode, plan.from.entrySeq, plan.mode !== 'resume' && plan.from.seq]) &&
-      'the point that it starts from',
-    (differs((plan) => plan.machineDigest) || differs((plan) => plan.drift.differences)) &&
-      'the machine that it runs on',
-    differs((plan) => plan.envelope) && 'what may run beyond the frontier',
-    differs((plan) => plan.leftBehind) && 'what is left behind',
-    differs((plan) => plan.context.messages) && 'the conversation that is restored',
-    (differs((plan) => plan.edits) || differs((plan) => plan.decisions)) && 'what was chosen here',
-  ].filter((word) => word !== false);
-  // What is left of a digest: the result that the code is given for an effect, and options.
-  const isUnnamed = words.length === 0 && before.digest !== after.digest;
-  return { keys, words: isUnnamed ? ['a result that the code is given'] : words };
-}
-
 /** True where this order would do nothing at all: the run has come to its end. */
 export const isOver = (plan: PlanAnswer): boolean =>
   plan.obstacles.some((obstacle) => obstacle.kind === 'nothing-to-do');
-
-const steps = (n: number) => `${n} ${n === 1 ? 'step' : 'steps'}`;
-
-const modeWord = { resume: 'Resume', rewind: 'Rewind', fork: 'Fork', replay: 'Replay' } as const;
-
-/** What has to be done first, where something has. */
-function firstWords(plan: PlanAnswer): string | undefined {
-  if (isOver(plan)) return 'nothing to do';
-  const undecided = plan.totals['needs-decision'];
-  if (undecided > 0) return `decide ${undecided} ${undecided === 1 ? 'effect' : 'effects'} first`;
-  const blocked = plan.steps.find(
-    (step) =>
-      step.disposition === 'blocked' &&
-      !plan.obstacles.some(({ kind, stepKey }) => kind === 'needs-keep' && stepKey === step.key),
-  );
-  // A replay runs up to what has no record, and says so there.
-  if (blocked && plan.mode !== 'replay') return `blocked at ${blocked.name}`;
-  const toKeep = plan.obstacles.filter((obstacle) => obstacle.kind === 'needs-keep').length;
-  return toKeep > 0 ? `keep ${toKeep} confirmed ${toKeep === 1 ? 'effect' : 'effects'} first` : undefined;
-}
-
-/** What the button says: what will really run. */
-export function orderWords(plan: PlanAnswer): string {
-  const first = firstWords(plan);
-  if (first !== undefined) return `${modeWord[plan.mode]}: ${first}`;
-  const really = plan.totals.execute + plan.totals['retry-same-key'];
-  const live = plan.envelope.states[0];
-  switch (plan.mode) {
-    case 'resume':
-      return really === 0
-        ? `Resume: goes live${live === undefined ? '' : ` in ${live}`}`
-        : `Resume: ${steps(really)} will really run`;
-    case 'rewind':
-      return `Rewind: ${steps(plan.leftBehind.steps)} left behind, ${steps(really)} will really run`;
-    case 'fork':
-      return really === 0 ? 'Fork: a new run goes on from there' : `Fork: ${steps(really)} will really run`;
-    case 'replay':
-      return `Replay: ${steps(plan.totals.recompute)} recomputed, nothing outside is touched`;
-  }
-}

@@ -23,6 +23,8 @@ interface Props {
   readonly glyph: GlyphName;
   readonly hotkey: string;
   readonly locked: string | undefined;
+  /** What becomes of the order while nobody may claim it. */
+  readonly queued: string | undefined;
   readonly reason: string;
   readonly onReason: (reason: string) => void;
   readonly onBack: () => void;
@@ -32,35 +34,40 @@ interface Props {
 /** Why, which plan, and the button that says what will really run. */
 export function PlanFoot(props: Props) {
   const { plan, held, locked } = props;
+  // Who holds it stands in the button's place.
+  const note = held === undefined ? (locked ?? props.queued) : undefined;
   return (
     <footer className="plan-foot">
       <label className="field why grow">
         <span className="small">Reason</span>
         <input
           aria-label="Reason"
-          placeholder="Why? Kept in the journal with your name"
+          placeholder="Kept in the journal"
           value={props.reason}
           onChange={(event) => props.onReason(event.target.value)}
         />
       </label>
-      {locked !== undefined && plan && (
+      {note !== undefined && plan && (
         <span
           className="small second locked"
           role="status"
-          aria-label="Why the button is locked"
-          title={locked}
+          aria-label={locked === undefined ? 'What becomes of the order' : 'Why the button is locked'}
+          title={note}
         >
-          <Glyph name="lock" />
-          <span className="clip">{locked}</span>
+          <Glyph name={locked === undefined ? 'info' : 'lock'} />
+          <span className="clip">{note}</span>
         </span>
       )}
       {plan && (
-        <code
-          className="digest"
+        <span
+          className="digest small"
           title={`The plan that is shown is the plan that runs: where journal, machine or answers move, it is refused and a new one is shown. Digest ${plan.digest}`}
         >
-          plan {plan.digest.slice(0, 4)} {plan.digest.slice(4, 8)}
-        </code>
+          plan
+          <code>
+            {plan.digest.slice(0, 4)} {plan.digest.slice(4, 8)}
+          </code>
+        </span>
       )}
       <Button onPress={props.onBack} hotkey="Esc">
         Cancel

@@ -1,8 +1,13 @@
 import { Button } from '@/components/ui/button';
 import { ProblemNote } from '@/components/ui/problem-note';
 import { OrderNote } from './order-note';
+import type { PlanDifferences } from './plan-differences';
 import type { PlanOrder } from './use-plan-order';
 import type { PlanReads } from './use-plan-reads';
+
+/** Whether any row of the table shows what changed. */
+const hasRows = ({ keys, envelope, gone }: PlanDifferences): boolean =>
+  keys.size + envelope.size + gone.steps.length + gone.tools.length > 0;
 
 /** Over the plan: what an order came to, what changed by itself and is to be read, what could not be read. */
 export function PlanNews({
@@ -11,20 +16,20 @@ export function PlanNews({
   onRead,
   onShow,
 }: {
-  readonly ordered: Pick<PlanOrder, 'order' | 'holding' | 'differences'>;
+  readonly ordered: Pick<PlanOrder, 'order' | 'holding' | 'differences' | 'blocked'>;
   readonly failed: PlanReads['failed'];
   /** The person says that they have read the plan as it is now. */
   readonly onRead: () => void;
   readonly onShow: () => void;
 }) {
-  const { order, holding, differences } = ordered;
+  const { order, holding, differences, blocked } = ordered;
   const isStale = order.problem?.kind === 'stale-plan';
   const ways = differences && (
     <>
       <Button size="small" onPress={onRead}>
         I have read it
       </Button>
-      {differences.keys.size > 0 && (
+      {hasRows(differences) && (
         <Button size="small" kind="quiet" onPress={onShow}>
           Show what changed
         </Button>
@@ -34,7 +39,7 @@ export function PlanNews({
   return (
     <>
       <OrderNote order={holding} />
-      <OrderNote order={order} different={differences?.words}>
+      <OrderNote order={order} different={differences?.words} blocked={blocked}>
         {isStale && ways}
       </OrderNote>
       {differences && !isStale && (

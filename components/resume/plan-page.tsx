@@ -7,6 +7,7 @@ import { LastOrder } from '@/components/run/last-order';
 import { NotLive } from '@/components/run/not-live';
 import { RunUnread } from '@/components/run/run-unread';
 import { useRun, useRunLive } from '@/components/run/use-run';
+import { useStale } from '@/components/run/use-stale';
 import { useHotkeys, useModEnter, useUnsaved } from '@/components/ui/hotkeys';
 import { useZone } from '@/components/ui/zone';
 import type { PlanMode, RunSummary } from '@/lib/client/api-types';
@@ -15,7 +16,8 @@ import { backTo, previousUrl } from './back-to';
 import { DriftStrip } from './drift-strip';
 import { modes } from './modes';
 import { PlanCards } from './plan-cards';
-import { choices, isDirty, modeFor, startOf } from './plan-draft';
+import type { PlanDifferences } from './plan-differences';
+import { choices, isDirty, isOver, modeFor, startOf } from './plan-draft';
 import { heldBy, PlanFoot } from './plan-foot';
 import { PlanHead, SheetHead } from './plan-head';
 import { PlanNews } from './plan-news';
@@ -41,11 +43,15 @@ export function PlanPage({ runId }: { readonly runId: string }) {
   );
 }
 
+const NO_ROWS: PlanDifferences['envelope'] = new Set();
+const NOTHING: PlanDifferences['gone'] = { steps: [], tools: [] };
+
 const neverChanges = () => () => undefined;
 
 function Planner({ run }: { readonly run: RunSummary }) {
   const [{ mode, from, only }, setParams] = useQueryStates(planParams, { history: 'replace' });
   const live = useRunLive(run, null);
+  const stale = useStale(run.id, live.liveness);
   const [reason, setReason] = useState('');
   const reads = usePlanReads(run);
   const { checkpoints, effects } = reads;
@@ -73,14 +79,14 @@ function Planner({ run }: { readonly run: RunSummary }) {
   useHotkeys([
     { key: 'Escape', what: 'Back to the run', run: back },
     { key: 'Mod+Enter', what: 'Do what the button says', reason: held ?? ordered.locked, run: ordered.give },
-    { key: 'v', what: 'Ask the provider', run: pressAsk },
+    { key: 'v', what: 'Ask downstream', run: pressAsk },
     ...rowKeys,
   ]);
 
   return (
     <main className="page has-sheet">
       <PlanHead run={run} backHref={backHref} />
-      <NotLive liveness={live.liveness} />
+      {stale && <NotLive stale={stale} />}
       <LastOrder runId={run.id} failure={run.failure} />
       <div className="sheet">
         <SheetHead run={run} mode={mode} plan={plan} onMode={toMode} />
@@ -91,6 +97,7 @@ function Planner({ run }: { readonly run: RunSummary }) {
               from={from}
               fromName={plan?.from.name}
               checkpoints={checkpoints}
+              over={plan !== undefined && isOver(plan)}
               onPick={pick}
             />
             {plan && (
@@ -137,6 +144,8 @@ function Planner({ run }: { readonly run: RunSummary }) {
                     plan={plan}
                     changes={{
                       marked: differences?.keys ?? NO_KEYS,
+                      envelope: differences?.envelope ?? NO_ROWS,
+                      gone: differences?.gone ?? NOTHING,
                       flashed: planned.flash.keys,
                       n: planned.flash.n,
                     }}
@@ -162,6 +171,7 @@ function Planner({ run }: { readonly run: RunSummary }) {
             glyph={ordered.isHold ? 's-paused' : modes[mode].glyph}
             hotkey={modEnter}
             locked={ordered.locked}
+            queued={ordered.queued}
             reason={reason}
             onReason={setReason}
             onBack={back}
@@ -183,6 +193,5 @@ function useWayBack(runId: string) {
   return { backHref, back: () => router.push(backHref) };
 }
 
-/** The first provider that can be asked, whichever card it stands on. */
-const pressAsk = () =>
-  document.querySelector<HTMLButtonElement>('.verify .line .btn:not([aria-disabled])')?.click();
+/** Asks about the one effect whose button shows the key. */
+const pressAsk = () => document.querySelector<HTMLButtonElement>('.verify[data-keyed] .line .btn')?.click();

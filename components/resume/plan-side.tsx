@@ -1,10 +1,9 @@
 import { Glyph } from '@/components/ui/glyph';
 import { Link } from '@/components/ui/link';
-import type { PlanAnswer, RunSummary } from '@/lib/client/api-types';
-import { planHref } from '@/lib/client/url-state';
+import type { EffectRow, PlanAnswer, RunSummary } from '@/lib/client/api-types';
+import { planHref, runHref } from '@/lib/client/url-state';
 import { callIn } from '@/lib/core/events/step-key';
 import { modes } from './modes';
-import { settles } from './plan-draft';
 
 type Obstacle = PlanAnswer['obstacles'][number];
 
@@ -25,17 +24,53 @@ export function OverCard({ plan }: { readonly plan: PlanAnswer }) {
   );
 }
 
+/** Where an effect in the way can be asked about or decided, or watched while it is under way. */
+function WayToEffect({
+  run,
+  plan,
+  stepKey,
+  effects,
+}: {
+  readonly run: RunSummary;
+  readonly plan: PlanAnswer;
+  readonly stepKey: Obstacle['stepKey'];
+  readonly effects: readonly EffectRow[];
+}) {
+  const step = plan.steps.find(({ key }) => key === stepKey);
+  if (step?.ownerRunId == null || step.intentSeq === null) return null;
+  const { ownerRunId, intentSeq } = step;
+  const effect = effects.find(
+    (each) => each.stepKey === stepKey && each.runId === ownerRunId && each.intentSeq === intentSeq,
+  );
+  if (effect?.status === 'in-doubt')
+    return (
+      <p>
+        <Link className="link" href={planHref(ownerRunId, 'resume')}>
+          Ask or decide in the plan of a resume {ownerRunId === run.id ? 'of this run' : 'of that run'}
+        </Link>
+      </p>
+    );
+  return (
+    <p>
+      <Link className="link" href={runHref(ownerRunId, intentSeq)}>
+        Look at it in {ownerRunId === run.id ? 'this run' : 'that run'}
+      </Link>
+    </p>
+  );
+}
+
 /** What stands in the way and has no card of its own. */
 export function InTheWay({
   run,
-  mode,
+  plan,
   obstacles,
+  effects,
 }: {
   readonly run: RunSummary;
-  readonly mode: PlanAnswer['mode'];
+  readonly plan: PlanAnswer;
   readonly obstacles: readonly Obstacle[];
+  readonly effects: readonly EffectRow[];
 }) {
-  const decide = !settles(mode) && obstacles.some(({ kind }) => kind === 'needs-decision');
   return (
     <section className="side-card" aria-label="In the way">
       <h2>In the way</h2>
@@ -47,18 +82,13 @@ export function InTheWay({
             data-tone={kind === 'needs-decision' ? 'attention' : 'bad'}
           >
             <Glyph name={kind === 'needs-decision' ? 'd-decide' : 'd-blocked'} toned />
-            <span>{sentence}</span>
+            <div>
+              {sentence}
+              <WayToEffect run={run} plan={plan} stepKey={stepKey} effects={effects} />
+            </div>
           </li>
         ))}
       </ul>
-      {decide && (
-        <p className="small pt-1">
-          <Link className="link" href={planHref(run.id, 'resume')}>
-            Decide it in the plan of a resume
-          </Link>
-          ; a {mode} takes the answer over.
-        </p>
-      )}
     </section>
   );
 }

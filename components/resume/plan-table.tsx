@@ -10,7 +10,18 @@ import type { Disposition, PlanAnswer, PlannedStep } from '@/lib/client/api-type
 import { unescapeName, visitOf } from '@/lib/core/events/step-key';
 import { dispositions } from '@/lib/core/planner/plan';
 import { CallsLine } from './calls-line';
-import { byVisit, isOver, isRestored, pointWords, shownGroups, type VisitGroup } from './plan-draft';
+import type { EnvelopeRow, PlanDifferences } from './plan-differences';
+import {
+  byVisit,
+  closedWords,
+  groupWords,
+  isOver,
+  isRestored,
+  pointWords,
+  shownGroups,
+  toolWords,
+  type VisitGroup,
+} from './plan-draft';
 
 /** Above this many steps, visits start folded unless something in them is pressing. */
 const MANY = 400;
@@ -33,7 +44,7 @@ function restoredWords(step: PlannedStep): string {
 }
 
 /** Rows that changed by themselves stay marked; those that a choice changed flash once, `n` counting the choices. */
-export interface Changes {
+export interface Changes extends Pick<PlanDifferences, 'envelope' | 'gone'> {
   readonly marked: ReadonlySet<string>;
   readonly flashed: ReadonlySet<string>;
   readonly n: number;
@@ -51,12 +62,9 @@ function Row({
 }) {
   const pressing = isPressing(step);
   const changed = changes.marked.has(step.key);
+  const condition = step.condition === null ? undefined : conditionWords[step.condition];
   const extra = [
-    step.condition === 'if-awaited' && !step.reason.includes('where the code')
-      ? 'if the code still awaits it'
-      : step.condition === 'if-equal'
-        ? 'if the input is equal'
-        : undefined,
+    condition?.isSaidBy.test(step.reason) ? undefined : condition?.words,
     step.ageMs === null ? undefined : `${duration(step.ageMs)} old`,
     step.guarded === false ? 'unguarded' : undefined,
   ].filter((part) => part !== undefined);
@@ -72,7 +80,7 @@ function Row({
     >
       <td>
         <Mark view={dispositionView[step.disposition]} title={dispositionMeaning[step.disposition]} />
-        {changed && <span className="third small"> changed</span>}
+        {changed && <Changed />}
       </td>
       <td title={step.key}>
         <span className="stepname">
@@ -84,13 +92,30 @@ function Row({
         </span>
       </td>
       <td>{step.effect === null ? <span className="third">–</span> : <EffectTag effect={step.effect} />}</td>
-      <td className={pressing ? 'reason wrap' : 'reason'} title={step.reason}>
+      <td
+        className={pressing || mayGoOut(step) ? 'reason wrap' : 'reason'}
+        title={[step.reason, ...extra].join(' ')}
+      >
         {step.disposition === 'restored' ? restoredWords(step) : step.reason}
         {extra.length > 0 && <span className="third"> ({extra.join(', ')})</span>}
       </td>
     </tr>
   );
 }
+
+/** What a row's condition is, where its reason does not say it already. */
+const conditionWords = {
+  'if-awaited': { words: 'if the code still awaits it', isSaidBy: /(where|if) the code/ },
+  'if-equal': { words: 'if the input is equal', isSaidBy: /if the input is equal/ },
+} as const satisfies Record<NonNullable<PlannedStep['condition']>, { words: string; isSaidBy: RegExp }>;
+
+/** An effect that is sent, or that the code was given another answer for: nothing of that is ever cut off. */
+const mayGoOut = ({ effect, disposition }: PlannedStep): boolean =>
+  (effect === 'external' || effect === 'idempotent') && disposition !== 'restored' && disposition !== 'skip';
+
+const Changed = ({ word = 'changed' }: { readonly word?: string }) => (
+  <span className="third small"> {word}</span>
+);
 
 /** Another name for each choice, so that a row flashes anew. */
 const flashOf = ({ flashed, n }: Changes, key: string) =>
@@ -164,7 +189,7 @@ function RestoredVisit({
       <tr data-changed={anyChanged ? '' : undefined} tabIndex={-1}>
         <td>
           <Mark view={dispositionView.restored} title={dispositionMeaning.restored} />
-          {anyChanged && <span className="third small"> changed</span>}
+          {anyChanged && <Changed />}
         </td>
         <td>
           <button type="button" className="stepname" aria-expanded={open} onClick={onToggle}>
@@ -183,8 +208,47 @@ function RestoredVisit({
   );
 }
 
-function EnvelopeRows({ plan }: { readonly plan: PlanAnswer }) {
+/** Steps of the plan that was read which the new one has no row for. */
+function GoneRows({ steps }: { readonly steps: readonly PlannedStep[] }) {
+  return (
+    <tbody>
+      <tr className="group">
+        <th colSpan={4} scope="rowgroup">
+          <strong>Gone from the plan</strong> {plural(steps.length, 'step')} of the plan that you read
+        </th>
+      </tr>
+      {steps.map((step) => (
+        <tr key={step.key} data-changed="" data-gone="" tabIndex={-1}>
+          <td>
+            <del>{step.disposition}</del>
+            <Changed word="gone" />
+          </td>
+          <td title={step.key}>
+            <code className="clip">
+              <del>{unescapeName(step.name)}</del>
+            </code>
+          </td>
+          <td>
+            {step.effect === null ? <span className="third">–</span> : <EffectTag effect={step.effect} />}
+          </td>
+          <td className="reason" title={step.reason}>
+            was: {step.reason}
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  );
+}
+
+function EnvelopeRows({
+  plan,
+  changes,
+}: {
+  readonly plan: PlanAnswer;
+  readonly changes: Pick<Changes, 'envelope' | 'gone'>;
+}) {
   const { states, tools, asksPeople, limits } = plan.envelope;
+  const mark = (row: EnvelopeRow) => (changes.envelope.has(row) ? '' : undefined);
   return (
     <tbody>
       <tr className="group">
@@ -194,8 +258,8 @@ function EnvelopeRows({ plan }: { readonly plan: PlanAnswer }) {
           and asks
         </th>
       </tr>
-      <tr>
-        <td className="second">may enter</td>
+      <tr data-changed={mark('states')}>
+        <td className="second">may enter{mark('states') !== undefined && <Changed />}</td>
         <td colSpan={3} className="wrap">
           {states.length === 0 ? (
             <span className="third">no further state</span>
@@ -209,8 +273,8 @@ function EnvelopeRows({ plan }: { readonly plan: PlanAnswer }) {
         </td>
       </tr>
       {tools.map((tool) => (
-        <tr key={tool.name}>
-          <td className="second">may call</td>
+        <tr key={tool.name} data-changed={mark(`tool ${tool.name}`)}>
+          <td className="second">may call{mark(`tool ${tool.name}`) !== undefined && <Changed />}</td>
           <td>
             <span className="stepname">
               <Glyph name="k-tool" />
@@ -222,14 +286,28 @@ function EnvelopeRows({ plan }: { readonly plan: PlanAnswer }) {
           <td>
             <EffectTag effect={tool.effect} />
           </td>
-          <td className="reason">
-            in {tool.states.join(', ')}
-            {!tool.guarded && ', unguarded: a late send cannot be stopped'}
-          </td>
+          <td className="reason wrap">{toolWords(tool, plan.steps)}</td>
         </tr>
       ))}
-      <tr>
-        <td className="second">limits</td>
+      {changes.gone.tools.map((tool) => (
+        <tr key={`gone ${tool.name}`} data-changed="" data-gone="">
+          <td className="second">
+            <del>may call</del>
+            <Changed word="gone" />
+          </td>
+          <td>
+            <code className="clip" title={tool.name}>
+              <del>{tool.name}</del>
+            </code>
+          </td>
+          <td>
+            <EffectTag effect={tool.effect} />
+          </td>
+          <td className="reason">may not be called any more</td>
+        </tr>
+      ))}
+      <tr data-changed={mark('limits')}>
+        <td className="second">limits{mark('limits') !== undefined && <Changed />}</td>
         <td colSpan={3} className="reason">
           {limits.steps === null ? 'no limit of steps' : plural(limits.steps, 'step')},{' '}
           {limits.costMicroUsd === null
@@ -315,8 +393,7 @@ export function PlanTable({
           {restored.length > 0 && (
             <tbody>
               <GroupHead open={insideOpen} onToggle={() => toggle(INSIDE)}>
-                <strong>{pointWords(plan)}</strong> {plural(given, 'step')} in{' '}
-                {plural(restored.length, 'closed visit')}: their results stand, nothing of them runs
+                <strong>{pointWords(plan)}</strong> {closedWords(given, restored.length)}
               </GroupHead>
               {insideOpen &&
                 shownGroups(restored, most, presses).map((group) =>
@@ -357,14 +434,16 @@ export function PlanTable({
                   <strong>
                     {state}, visit {visit}
                   </strong>{' '}
-                  {plural(group.steps.length, 'step')}
-                  {visitWords(plan, group)}
+                  {groupWords(plan, group)}
                 </GroupHead>
                 {open && <StepRows steps={group.steps} changes={changes} />}
               </tbody>
             );
           })}
-          {only === undefined && plan.mode !== 'replay' && !isOver(plan) && <EnvelopeRows plan={plan} />}
+          {changes.gone.steps.length > 0 && <GoneRows steps={changes.gone.steps} />}
+          {only === undefined && plan.mode !== 'replay' && !isOver(plan) && (
+            <EnvelopeRows plan={plan} changes={changes} />
+          )}
         </table>
         {plan.steps.length === 0 && <p className="p-4 second">Nothing is recorded before this point.</p>}
         {plan.steps.length > 0 && groups.length === 0 && only !== undefined && (
@@ -383,15 +462,6 @@ export function PlanTable({
 
 /** Stands for the group of closed visits among the names of visits. */
 const INSIDE = ' inside';
-
-/** What happens to a visit that is not simply given back. */
-function visitWords(plan: PlanAnswer, group: VisitGroup): string {
-  if (plan.mode === 'replay') return '';
-  const begun = group.steps.some((step) => step.seq <= plan.from.seq);
-  return begun
-    ? ': its handler is entered again and gets what is recorded, by key'
-    : ', after the point: reached anew by the code';
-}
 
 const isPressing = (step: PlannedStep): boolean =>
   step.disposition === 'needs-decision' || step.disposition === 'blocked';

@@ -88,6 +88,19 @@ describe('the rail', () => {
     expect(ahead[3]?.words).toContain('call_8: execute');
   });
 
+  it('draws no order among calls that may run, one that is recorded among them', () => {
+    const tool = (name: string) => ({ name, effect: 'external', states: [], guarded: true });
+    const { ahead } = railOf(
+      plan({
+        steps: [step('hold', 90, 'skip'), step('pay', 95, 'execute')],
+        envelope: { tools: ['close', 'hold', 'mail', 'pay'].map(tool) },
+      }),
+      checkpoints,
+    );
+    expect(ahead.map(({ name }) => name)).toEqual(['hold', 'pay', '3 may run']);
+    expect(ahead[2]?.words).toBe('may run, in any order or not at all: close, hold, mail');
+  });
+
   it('is empty for a run that has nothing', () => {
     expect(
       railOf(plan({ headSeq: 0, from: { seq: 0, entrySeq: 0, checkpointId: null } }), []).stretches,

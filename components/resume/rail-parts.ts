@@ -39,21 +39,30 @@ const ASIDE = 3.2;
 
 const runs: ReadonlySet<Disposition> = new Set(['execute', 'retry-same-key', 'needs-decision', 'blocked']);
 
-/** Steps that are more than an answer from the record, then the calls that may follow; each name once. */
+/** Steps that are more than an answer from the record, then the calls that may follow: in one mark, since nobody knows their order. */
 function aheadOf(plan: Plan, after: number): readonly Omit<AheadMark, 'at'>[] {
   const steps: readonly PlannedStep[] = plan.steps.filter(
     (step) => runs.has(step.disposition) || (step.disposition === 'skip' && step.seq > after),
   );
-  const named = new Set(steps.map(({ name }) => name));
+  const named = new Set(steps.flatMap(({ name, disposition }) => (runs.has(disposition) ? [name] : [])));
+  const may = plan.envelope.tools
+    .filter(({ name, effect }) => !named.has(name) && effect !== 'pure' && effect !== 'read')
+    .map(({ name }) => unescapeName(name));
   return [
     ...steps.map(({ name, disposition }) => ({
       name: unescapeName(name),
       disposition,
       words: `${unescapeName(name)}: ${disposition}`,
     })),
-    ...plan.envelope.tools
-      .filter(({ name, effect }) => !named.has(name) && effect !== 'pure' && effect !== 'read')
-      .map(({ name }) => ({ name, disposition: undefined, words: `${name}: may run` })),
+    ...(may.length === 0
+      ? []
+      : [
+          {
+            name: may.length === 1 ? (may[0] ?? '') : `${may.length} may run`,
+            disposition: undefined,
+            words: `may run, in any order or not at all: ${may.join(', ')}`,
+          },
+        ]),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { PlanAnswer, PlanMode } from '@/lib/client/api-types';
+import { changedSteps } from './plan-differences';
 import type { Draft } from './plan-draft';
-import { changedSteps } from './plan-draft';
 
 /* What a person has read, so that a plan which changes by itself is not taken for it. */
 

@@ -19,11 +19,14 @@ function holderWords(holder: unknown, zone: Zone): string {
 export function Refusal({
   problem,
   different = [],
+  blocked,
   children,
 }: {
   readonly problem: ApiProblem;
   readonly children?: ReactNode;
   readonly different?: readonly string[] | undefined;
+  /** What stands in the way of the plan that is shown now. */
+  readonly blocked?: string | undefined;
 }) {
   const zone = useZone();
   switch (problem.kind) {
@@ -31,7 +34,7 @@ export function Refusal({
       return (
         <ProblemNote
           title="Refused: the plan was out of date"
-          detail={`Nothing ran. Below is the plan as it is now${different.length === 0 ? '' : `; different in it: ${different.join(', ')}`}. Read it and press again.`}
+          detail={`Nothing ran. Below is the plan as it is now${different.length === 0 ? '' : `; different in it: ${different.join(', ')}`}. ${blocked === undefined ? 'Read it, then press again.' : `It cannot be ordered as it stands: ${blocked}`}`}
         >
           {children}
         </ProblemNote>

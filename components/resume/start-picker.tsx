@@ -15,6 +15,8 @@ interface Props {
   readonly from: string;
   readonly fromName: string | undefined;
   readonly checkpoints: readonly CheckpointRow[];
+  /** There is nothing for the order to do. */
+  readonly over: boolean;
   readonly onPick: (from: string) => void;
 }
 
@@ -32,7 +34,7 @@ function pointWords(
 }
 
 /** Where to start: a list that can be searched, of points named by what had just happened; the safest is chosen first. */
-export function StartPicker({ mode, from, fromName, checkpoints, onPick }: Props) {
+export function StartPicker({ mode, from, fromName, checkpoints, over, onPick }: Props) {
   const [open, setOpen] = useState(false);
   const offered = choices(checkpoints);
   const chosen = offered.find(({ id }) => id === from);
@@ -68,7 +70,7 @@ export function StartPicker({ mode, from, fromName, checkpoints, onPick }: Props
         ) : (
           <>
             {chosen !== undefined && <>{chosen.name}. </>}
-            {startWords(mode, from, checkpoints)}
+            {startWords(mode, from, checkpoints, over)}
           </>
         )}
       </span>

@@ -1,13 +1,17 @@
 'use client';
 
+import { useQuery } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useMemo } from 'react';
 import { impossibleNow } from '@/components/run/run-words';
 import type { PlanMode, RunSummary } from '@/lib/client/api-types';
 import { runHref } from '@/lib/client/url-state';
 import { type Order, useOrder } from '@/lib/client/use-order';
+import { workersQuery } from '@/lib/client/workers';
 import { modes } from './modes';
-import { holdsIn, orderWords, type PlanDifferences, planDifferences } from './plan-draft';
+import { type PlanDifferences, planDifferences } from './plan-differences';
+import { holdsIn } from './plan-draft';
+import { mayBeClaimed, orderWords, queuedWords } from './plan-order-words';
 import type { Planned } from './use-plan';
 import type { PlanReads } from './use-plan-reads';
 
@@ -23,6 +27,10 @@ export interface PlanOrder {
   /** The kind of order cannot be given to this run. */
   readonly impossible: string | undefined;
   readonly locked: string | undefined;
+  /** What stands in the way of the plan as it is now. */
+  readonly blocked: string | undefined;
+  /** The order would wait: nobody is connected that may claim it. */
+  readonly queued: string | undefined;
   readonly give: () => void;
 }
 
@@ -47,6 +55,9 @@ export function usePlanOrder(
   const holds = plan === undefined ? undefined : holdsIn(plan, body, effects);
   if (holds === undefined && holding.accepted !== undefined) holding.clear();
   const impossible = impossibleNow(run, mode);
+  const blocked = holds === undefined ? plan?.obstacles[0]?.sentence : undefined;
+  const workers = useQuery(workersQuery).data;
+  const claimed = plan && mayBeClaimed(plan, run.agent, workers);
   const locked =
     order.lock ??
     holding.lock ??
@@ -55,9 +66,13 @@ export function usePlanOrder(
     (problem ? 'There is no plan for this' : undefined) ??
     (isCurrent ? undefined : 'The plan is being made') ??
     (differences ? 'The plan changed: read it first' : undefined) ??
-    (holds === undefined ? plan?.obstacles[0]?.sentence : undefined);
+    blocked;
   const words =
-    holds !== undefined ? 'Record the hold: nothing runs' : plan ? orderWords(plan) : modes[mode].word;
+    holds !== undefined
+      ? 'Record the hold: nothing runs'
+      : plan
+        ? orderWords(plan, claimed)
+        : modes[mode].word;
   return {
     order,
     holding,
@@ -66,6 +81,8 @@ export function usePlanOrder(
     words,
     impossible,
     locked,
+    blocked,
+    queued: claimed === false && holds === undefined ? queuedWords(run.agent) : undefined,
     give: () => {
       if (plan === undefined || locked !== undefined || held !== undefined) return;
       if (holds !== undefined) holding.give({ mode: 'decide', reason, decisions: holds }, words);

@@ -23,7 +23,7 @@ export interface PlanReads {
 
 const NONE: readonly never[] = [];
 
-/** Effects that this page settles or shows as settled by something else than the call's own answer. */
+/** Effects whose outcome is decided here, or known from something else than the call's own answer. */
 export const concerns = (effect: EffectRow): boolean =>
   effect.status === 'in-doubt' || (effect.confirmedBy !== null && effect.confirmedBy !== 'outcome');
 

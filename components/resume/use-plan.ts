@@ -7,7 +7,8 @@ import { type ApiProblem, problemOf } from '@/lib/client/api';
 import type { PlanAnswer, PlanBody, PlanMode, RunSummary } from '@/lib/client/api-types';
 import { ELSEWHERE_MS } from '@/lib/client/order-events';
 import { planQuery } from '@/lib/client/plan-queries';
-import { changedSteps, type Draft, draftToPlan, noDraft, readDraft } from './plan-draft';
+import { changedSteps } from './plan-differences';
+import { type Draft, draftToPlan, noDraft, readDraft } from './plan-draft';
 import { isSame, type ReadPlan, readOnArrival } from './read-plan';
 import { areElsewhere, type PlanReads } from './use-plan-reads';
 

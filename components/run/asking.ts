@@ -9,7 +9,7 @@ import { useOrder } from '@/lib/client/use-order';
 import { useHasWorker } from '@/lib/client/workers';
 import { impossibleNow } from './run-words';
 
-/* Asking a provider about an effect in doubt: one order and one set of words, wherever it is offered. */
+/* Asking downstream about an effect in doubt: one order and one set of words, wherever it is offered. */
 
 export const answerView = {
   happened: { tone: 'ok', glyph: 's-completed', words: 'Found: it happened.' },
@@ -19,7 +19,24 @@ export const answerView = {
 
 /** Who answered, and when. */
 export const answeredWords = ({ source, at }: NonNullable<Verification['answer']>, zone: Zone): string =>
-  `${source === 'probe' ? 'Asked the provider' : 'A late worker told'}, ${moment(at, zone)}`;
+  `${source === 'probe' ? 'Asked downstream' : 'A late worker told'}, ${moment(at, zone)}`;
+
+/** Who said whether it happened, and why: a person's word. */
+export const decidedWords = (
+  { actor, reason, at, decision }: NonNullable<Verification['decided']>,
+  zone: Zone,
+): string =>
+  `${actor} said that it ${decision.outcome === 'did-not-happen' ? 'did not happen' : 'happened'}, ${moment(at, zone)}${reason === '' ? '.' : `: ${reason}`}`;
+
+/** The effect that the key asks about: where the person is, else the first that can be asked about, else the first. */
+export function keyedDoubt<Row extends Pick<EffectRow, 'status' | 'verifiable'>>(
+  effects: readonly Row[],
+  isHere: (effect: Row) => boolean = () => false,
+): Row | undefined {
+  const doubts = effects.filter(({ status }) => status === 'in-doubt');
+  const askable = doubts.filter(({ verifiable }) => verifiable);
+  return askable.find(isHere) ?? askable[0] ?? doubts[0];
+}
 
 /** What the newest question has come to, while it has no answer. `hasWorker` is undefined where that is not known. */
 export function questionWords(
@@ -34,17 +51,21 @@ export function questionWords(
         : 'A worker with this tool’s probe answers it; the answer is shown here.'
     }`;
   if (ended === undefined) return undefined;
-  return `The question to the provider was ${ended.outcome}${ended.detail === undefined ? '.' : `: ${ended.detail}`}`;
+  return `The question to downstream was ${ended.outcome}${ended.detail === undefined ? '.' : `: ${ended.detail}`}`;
 }
 
-/** Why the provider cannot be asked just now. */
+/** What the button says that asks. */
+export const askWord = (known: Pick<Verification, 'answer' | 'ended'> | undefined): string =>
+  known?.answer || known?.ended ? 'Ask again' : 'Ask downstream';
+
+/** Why downstream cannot be asked just now. */
 export function askingReason(
   run: Pick<RunSummary, 'id' | 'actions'>,
   effect: Pick<EffectRow, 'runId' | 'status' | 'verifiable'>,
   lock: string | undefined,
   waits: boolean,
 ): string | undefined {
-  if (effect.status !== 'in-doubt') return 'It is settled';
+  if (effect.status !== 'in-doubt') return 'Its outcome is known';
   if (!effect.verifiable) return 'This tool has no probe';
   const impossible = effect.runId === run.id ? impossibleNow(run, 'verify') : undefined;
   return impossible ?? lock ?? (waits ? 'Asked; waits for the answer' : undefined);
@@ -63,14 +84,18 @@ export function useAsking(run: RunSummary, effect: EffectRow, onAsked?: () => vo
     ...verificationQuery(run.id, effect),
     refetchInterval: effect.runId === run.id ? false : ELSEWHERE_MS,
   });
+  const { answer } = query.data ?? {};
+  const words = query.data && questionWords(query.data, hasWorker, zone);
   const { accepted, clear } = order;
   // From here on, what was read says whether it waits.
   if (accepted !== undefined && query.data?.questions.includes(accepted.commandId)) clear();
   return {
     order,
     query,
-    words: query.data && questionWords(query.data, hasWorker, zone),
+    words,
+    /** What is known from asking: what the newest question has come to, else the newest answer. */
+    said: words ?? (answer && `${answeredWords(answer, zone)}: ${answerView[answer.outcome].words}`),
     reason: askingReason(run, effect, order.lock, query.data?.waits !== undefined),
-    ask: () => order.give({ mode: 'verify', reason: '', stepKey: effect.stepKey }, 'Ask the provider'),
+    ask: () => order.give({ mode: 'verify', reason: '', stepKey: effect.stepKey }, 'Ask downstream'),
   };
 }

@@ -34,13 +34,16 @@ describe('where an effect stands', () => {
     [{ status: 'in-doubt', held: true }, ['not known, held', 'no receipt', false]],
     [
       { status: 'confirmed', confirmedBy: 'probe', receipt: 're_1' },
-      ['yes', 're_1, by the provider, asked', true],
+      ['yes', 're_1, by downstream, asked', true],
     ],
-    [{ status: 'confirmed', confirmedBy: 'decision' }, ['yes', 'no receipt, by a decision', true]],
+    [
+      { status: 'confirmed', confirmedBy: 'decision' },
+      ['a person said so', 'no receipt, by a decision', true],
+    ],
     [{ status: 'confirmed', confirmedBy: 'outcome', receipt: 're_1' }, ['yes', 're_1', true]],
     [
       { status: 'confirmed', confirmedBy: 'probe', receipt: 're_1', perhapsTwice: true },
-      ['yes, perhaps twice', 're_1, by the provider, asked', true],
+      ['yes, perhaps twice', 're_1, by downstream, asked', true],
     ],
     [{ status: 'failed' }, ['it did not happen', 'no receipt', false]],
     [{ status: 'compensated', receipt: 're_1' }, ['yes', 'compensated since', true]],

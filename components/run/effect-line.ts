@@ -1,6 +1,6 @@
 import type { MarkView } from '@/components/ui/mark';
 import type { EffectRow, StepRow } from '@/lib/client/api-types';
-import { confirmedWords } from './views';
+import { confirmedWords, failureWords } from './views';
 
 /** Where an effect stands: whether it was sent, and what confirms it. */
 export interface EffectLine {
@@ -47,7 +47,12 @@ function lineOfRow(row: Row, step: Step): EffectLine {
           ? ''
           : `, ${confirmedWords[row.confirmedBy]}`;
       return {
-        sent: row.perhapsTwice === true ? { tone: 'bad', glyph: 'd-retry', word: 'yes, perhaps twice' } : YES,
+        sent:
+          row.perhapsTwice === true
+            ? { tone: 'bad', glyph: 'd-retry', word: 'yes, perhaps twice' }
+            : row.confirmedBy === 'decision'
+              ? { ...YES, word: 'a person said so' }
+              : YES,
         confirmed: { ...YES, word: `${row.receipt ?? 'no receipt'}${by}` },
         done: true,
       };
@@ -57,7 +62,7 @@ function lineOfRow(row: Row, step: Step): EffectLine {
         sent: {
           tone: 'neutral',
           glyph: 's-cancelled',
-          word: `it did not happen${step.failure === null ? '' : ` (${step.failure})`}`,
+          word: `it did not happen${step.failure === null ? '' : ` (${failureWords(step.failure)})`}`,
         },
         confirmed: NO_RECEIPT,
         done: false,

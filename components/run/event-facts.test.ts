@@ -21,24 +21,37 @@ describe('what an event says', () => {
         edits: [{ path: '/amount', value: { cents: 100 } }],
       }),
     ).toEqual([
-      ['command id', 'c1'],
+      ['order id', 'c1'],
       ['mode', 'resume'],
       ['actor', 'anna'],
       ['reason', 'the bank says so'],
-      ['decisions, pay#1/send#1, intent seq', '9'],
+      ['decisions, pay#1/send#1, intent at seq', '9'],
       ['decisions, pay#1/send#1, outcome', 'happened'],
       ['decisions, pay#1/send#1, result', payload],
       ['decisions, pay#1/send#1, receipt', 'r-7'],
-      ['edits 1, path', '/amount'],
-      ['edits 1, value', '{"cents":100}'],
+      ['edits, path', '/amount'],
+      ['edits, value', '{"cents":100}'],
     ]);
   });
 
   it('tells what a run waits for', () => {
     const on = [{ stepKey: 'pay#1/send#1', for: 'conflict' }];
     expect(texts({ kind: 'run.waiting', on })).toEqual([
-      ['waits on 1, step key', 'pay#1/send#1'],
-      ['waits on 1, for', 'conflict'],
+      ['waits on, step key', 'pay#1/send#1'],
+      ['waits on, for', 'an effect that was confirmed with other arguments'],
+    ]);
+  });
+
+  it('numbers what stands in a list, where it is more than one', () => {
+    const patch = [
+      { op: 'add', path: '/a' },
+      { op: 'remove', path: '/b' },
+    ];
+    expect(texts({ kind: 'variables.patched', patch }).map(([name]) => name)).toEqual([
+      'change 1, what',
+      'change 1, path',
+      'change 2, what',
+      'change 2, path',
     ]);
   });
 
@@ -46,7 +59,7 @@ describe('what an event says', () => {
     expect(
       texts({ kind: 'command.ended', commandId: 'c1', outcome: 'refused', detail: 'stale plan' }),
     ).toEqual([
-      ['command id', 'c1'],
+      ['order id', 'c1'],
       ['outcome', 'refused'],
       ['detail', 'stale plan'],
     ]);
@@ -55,6 +68,43 @@ describe('what an event says', () => {
   it('shows instants as times, and says that a list is empty', () => {
     expect(texts({ kind: 'question.asked', until: 0 })).toEqual([['until', '1970-01-01 00:00:00.000 UTC']]);
     expect(texts({ kind: 'run.rewound', kept: [] })).toEqual([['kept', 'none']]);
-    expect(texts({ kind: 'run.resumed', revived: false })).toEqual([['revived', 'false']]);
+    expect(texts({ kind: 'run.resumed', revived: false })).toEqual([['revived', 'no']]);
+  });
+
+  it('gives lengths of time, money and large numbers as people read them', () => {
+    const intent = { timeoutMs: 30_000, settlesWithinMs: 60_000, keyValidForMs: 86_400_000, guarded: true };
+    expect(texts({ kind: 'step.started', intent })).toEqual([
+      ['intent, time-out', '30 s'],
+      ['intent, settles within', '1 min'],
+      ['intent, key valid for', '1 d'],
+      ['intent, guarded', 'yes'],
+    ]);
+    expect(texts({ kind: 'step.completed', usage: { inputTokens: 12_345, costMicroUsd: 1_235 } })).toEqual([
+      ['usage, input tokens', '12,345'],
+      ['usage, cost', '$0.001235'],
+    ]);
+  });
+
+  it('says what stands for one of few in words, and leaves what people wrote as it is', () => {
+    expect(texts({ kind: 'run.interrupted', cause: 'lease-lapsed', workerId: 'eu-3' })).toEqual([
+      ['cause', 'the lease lapsed'],
+      ['worker', 'eu-3'],
+    ]);
+    expect(texts({ kind: 'run.queued', reason: 'timer' })).toEqual([['reason', 'a timer is due']]);
+    expect(texts({ kind: 'command.accepted', reason: 'timer' })).toEqual([['reason', 'timer']]);
+    expect(texts({ kind: 'variables.patched', patch: [{ op: 'add', path: '/payment' }] })).toEqual([
+      ['change, what', 'set'],
+      ['change, path', '/payment'],
+    ]);
+    expect(texts({ kind: 'step.failed', failure: 'not-sent', final: false, nextDelayMs: 1_500 })).toEqual([
+      ['failure', 'surely not sent'],
+      ['last attempt', 'no'],
+      ['tried again after', '1.5 s'],
+    ]);
+    expect(texts({ kind: 'divergence.found', what: 'missing' })).toEqual([
+      ['what', 'a recorded call is not made'],
+    ]);
+    expect(texts({ kind: 'run.cancelled', reason: 'constructor' })).toEqual([['reason', 'constructor']]);
+    expect(texts({ kind: 'effect.verified', outcome: 'constructor' })).toEqual([['outcome', 'constructor']]);
   });
 });

@@ -3,12 +3,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { seen } from '@/components/ui/format';
-import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
-import { problemOf } from '@/lib/client/api';
+import { EmptyNote, Skeleton } from '@/components/ui/problem-note';
 import type { StateDiff } from '@/lib/client/api-types';
 import { diffQuery } from '@/lib/client/run-queries';
 import type { InspectorMoment } from './inspector-moment';
+import { checkpointUpTo } from './moves';
 import { PayloadView } from './payload-view';
+import { Unread } from './unread';
 
 type Change = StateDiff['changes'][number];
 const signs = { added: '+', removed: '−', changed: '~' } as const satisfies Record<Change['change'], string>;
@@ -61,7 +62,7 @@ type Props = Pick<InspectorMoment, 'run' | 'settled' | 'step' | 'checkpoints'>;
 
 export function DiffTab({ run, settled: seq, step, checkpoints }: Props) {
   const [since, setSince] = useState<'event' | 'step' | 'checkpoint' | 'start'>('event');
-  const checkpoint = checkpoints.findLast((each) => each.inForce && each.seq < seq);
+  const checkpoint = checkpointUpTo(checkpoints, seq - 1);
   const from = {
     event: seq - 1,
     step: (step?.startedSeq ?? seq) - 1,
@@ -91,9 +92,7 @@ export function DiffTab({ run, settled: seq, step, checkpoints }: Props) {
       <p className="px-[14px] pt-2 small third">
         seq {Math.max(0, from)} → {seq}
       </p>
-      {query.isError && (
-        <ProblemNote title="The difference could not be loaded" detail={problemOf(query.error).detail} />
-      )}
+      {query.isError && <Unread what="The difference" error={query.error} onAgain={query.refetch} />}
       {query.isPending && <Skeleton rows={4} />}
       {query.data && query.data.changes.length === 0 && (
         <EmptyNote title="Nothing changed between the two">

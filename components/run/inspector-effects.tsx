@@ -3,14 +3,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { absolute, plural } from '@/components/ui/format';
 import { Badge, Mark } from '@/components/ui/mark';
-import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { EmptyNote, Skeleton } from '@/components/ui/problem-note';
 import { useZone, type Zone } from '@/components/ui/zone';
-import { problemOf } from '@/lib/client/api';
 import type { EffectRow } from '@/lib/client/api-types';
 import { effectsQuery } from '@/lib/client/run-queries';
 import { callIn } from '@/lib/core/events/step-key';
 import { EffectTag } from './effect-tag';
 import type { InspectorMoment } from './inspector-moment';
+import { Unread } from './unread';
 import { badgeView, confirmedWords, effectStatusView, isFromTrace } from './views';
 
 function detailOf(effect: EffectRow, zone: Zone): string {
@@ -35,8 +35,7 @@ export function EffectsTab({
 }: Pick<InspectorMoment, 'run' | 'settled' | 'onMove'>) {
   const query = useQuery(effectsQuery(run.id, seq));
   const zone = useZone();
-  if (query.isError)
-    return <ProblemNote title="The ledger could not be loaded" detail={problemOf(query.error).detail} />;
+  if (query.isError) return <Unread what="The effects" error={query.error} onAgain={query.refetch} />;
   if (!query.data) return <Skeleton rows={4} />;
   const effects = query.data.items;
   if (effects.length === 0)

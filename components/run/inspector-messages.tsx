@@ -5,13 +5,13 @@ import { useState } from 'react';
 import { Button } from '@/components/ui/button';
 import { plural, seen, size } from '@/components/ui/format';
 import { LongPlainText } from '@/components/ui/json-tree';
-import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { EmptyNote, Skeleton } from '@/components/ui/problem-note';
 import { Ago } from '@/components/ui/time';
-import { problemOf } from '@/lib/client/api';
 import type { MessageRow } from '@/lib/client/api-types';
 import { messagesQuery, payloadQuery } from '@/lib/client/run-queries';
 import type { InspectorMoment } from './inspector-moment';
 import { wordsOf } from './message-words';
+import { Unread } from './unread';
 
 /** Loaded with the list; larger ones when opened. */
 const SMALL = 16_000;
@@ -37,7 +37,7 @@ function Message({ row }: { readonly row: MessageRow }) {
       </header>
       {words === undefined ? (
         payload.isError ? (
-          <ProblemNote title="This message could not be loaded" detail={problemOf(payload.error).detail} />
+          <Unread what="This message" error={payload.error} onAgain={payload.refetch} />
         ) : (
           <Button size="small" onPress={() => setOpen(true)}>
             Load {size(row.message.bytes)}
@@ -62,8 +62,7 @@ const PAGE = 50;
 export function MessagesTab({ run, settled }: Pick<InspectorMoment, 'run' | 'settled'>) {
   const [limit, setLimit] = useState(PAGE);
   const query = useQuery(messagesQuery(run.id, settled, limit));
-  if (query.isError)
-    return <ProblemNote title="The messages could not be loaded" detail={problemOf(query.error).detail} />;
+  if (query.isError) return <Unread what="The messages" error={query.error} onAgain={query.refetch} />;
   if (!query.data) return <Skeleton rows={6} />;
   const { items, total } = query.data;
   if (items.length === 0) return <EmptyNote title="No message yet at this moment" />;
@@ -97,8 +96,7 @@ function FirstRows({ runId, seq, count }: FirstProps) {
   const total = useQuery(messagesQuery(runId, seq, 1)).data?.total ?? count;
   // The newest come first: those after the ones that are asked for are passed over.
   const query = useQuery(messagesQuery(runId, seq, Math.min(MOST, total - count + shown)));
-  if (query.isError)
-    return <ProblemNote title="The messages could not be loaded" detail={problemOf(query.error).detail} />;
+  if (query.isError) return <Unread what="The messages" error={query.error} onAgain={query.refetch} />;
   if (!query.data) return <Skeleton rows={3} />;
   const rows = query.data.items.filter(({ n }) => n <= count).toSorted((a, b) => a.n - b.n);
   return (

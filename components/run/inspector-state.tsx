@@ -3,12 +3,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { seen, size } from '@/components/ui/format';
-import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
-import { problemOf } from '@/lib/client/api';
+import { EmptyNote, Skeleton } from '@/components/ui/problem-note';
 import { payloadQuery, stateQuery, writesQuery } from '@/lib/client/run-queries';
 import type { PayloadRef } from '@/lib/core/events/payload';
 import type { InspectorMoment } from './inspector-moment';
 import { PayloadView } from './payload-view';
+import { Unread } from './unread';
 import type { Move } from './use-cursor';
 import { phaseWord, runStatusView } from './views';
 
@@ -78,8 +78,7 @@ export function StateTab({ run, settled, onMove }: Pick<InspectorMoment, 'run' |
   const written = useQuery(
     writesQuery(run.id, query.data?.seq ?? settled, Object.keys(query.data?.variables ?? {})),
   ).data;
-  if (query.isError)
-    return <ProblemNote title="The state could not be loaded" detail={problemOf(query.error).detail} />;
+  if (query.isError) return <Unread what="The state" error={query.error} onAgain={query.refetch} />;
   if (!query.data) return <Skeleton rows={6} />;
   const state = query.data;
   const variables = Object.entries(state.variables);

@@ -2,7 +2,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { RunSummary, StepDetail, StepRow } from '@/lib/client/api-types';
-import { stepQuery } from '@/lib/client/run-queries';
+import { effectsQuery, stepQuery } from '@/lib/client/run-queries';
 import { StepTab } from './inspector-step';
 
 afterEach(() => void vi.useRealTimers());
@@ -43,9 +43,18 @@ function shownAt(time: string, shown: StepRow = step, client = new QueryClient()
   return renderToStaticMarkup(
     <QueryClientProvider client={client}>
       <StepTab
-        run={{ id: 'r1', status: 'interrupted', conflicts: [] } as unknown as RunSummary}
+        run={
+          {
+            id: 'r1',
+            agent: 'desk',
+            status: 'interrupted',
+            conflicts: [],
+            actions: { verify: { possible: true, reason: null } },
+          } as unknown as RunSummary
+        }
         step={shown}
         stepLoads={false}
+        stepUnread={undefined}
         event={undefined}
         seq={5}
         checkpoints={[]}
@@ -88,9 +97,34 @@ it('tells each attempt of a step: when it began, how it ended and after how long
   const text = shownAt('2026-11-29T01:00:09.000Z', tried, client)
     .replaceAll(/<[^>]+>/g, ' ')
     .replaceAll(/\s+/g, ' ');
-  expect(text).toContain('seq 3 attempt 1 timeout after 250 ms 01:00:02 UTC worker eu-1');
+  expect(text).toContain('seq 3 attempt 1 time-out after 250 ms 01:00:02 UTC worker eu-1');
   expect(text).toContain('TimeoutError: no answer in 1 s');
-  expect(text).toContain('seq 5 attempt 2 unavailable after 250 ms 01:00:04 UTC worker eu-2');
+  expect(text).toContain('seq 5 attempt 2 API unavailable after 250 ms 01:00:04 UTC worker eu-2');
   expect(text).toContain('HttpError: 503');
   expect(text).toContain('seq 7 attempt 3 running 01:00:06 UTC worker eu-1');
+});
+
+it('offers to ask about an effect in doubt at the cursor, or says why not', () => {
+  const doubtful = { ...step, stepKey: 'pay#1/send#1', effect: 'external', status: 'in-doubt' } as StepRow;
+  const row = {
+    stepKey: doubtful.stepKey,
+    intentSeq: 3,
+    runId: 'r1',
+    status: 'in-doubt',
+    verifiable: true,
+    idempotencyKey: null,
+    held: false,
+  };
+  const at = (effect: object | undefined) => {
+    const client = new QueryClient();
+    if (effect) client.setQueryData(effectsQuery('r1').queryKey, { items: [effect] } as never);
+    const html = shownAt('2026-11-29T01:00:05.000Z', doubtful, client);
+    return [...html.matchAll(/<(?:button|a)[^>]*>.*?<\/(?:button|a)>/gs)].map(([button]) => button);
+  };
+  expect(at(row)).toContainEqual(expect.stringMatching(/^<button(?!.*aria-disabled).*Ask downstream/s));
+  expect(at({ ...row, verifiable: false })).toContainEqual(
+    expect.stringMatching(/^<button.*This tool has no probe.*Ask downstream/s),
+  );
+  expect(at(undefined).join('')).not.toContain('Ask downstream');
+  for (const effect of [row, undefined]) expect(at(effect).join('')).toContain('Decide…');
 });

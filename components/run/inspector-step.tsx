@@ -2,7 +2,8 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { ButtonLink } from '@/components/ui/button';
+import { OrderNote } from '@/components/resume/order-note';
+import { Button, ButtonLink } from '@/components/ui/button';
 import { PageLink as Link } from '@/components/ui/confined';
 import { CopyButton } from '@/components/ui/copy-button';
 import {
@@ -20,11 +21,12 @@ import { Glyph } from '@/components/ui/glyph';
 import { Badge, Mark } from '@/components/ui/mark';
 import { EmptyNote, Skeleton } from '@/components/ui/problem-note';
 import { useZone } from '@/components/ui/zone';
-import type { CheckpointRow, StepDetail, StepRow } from '@/lib/client/api-types';
+import type { CheckpointRow, EffectRow, RunSummary, StepDetail, StepRow } from '@/lib/client/api-types';
 import { effectsQuery, stepQuery } from '@/lib/client/run-queries';
 import { planHref, runHref } from '@/lib/client/url-state';
 import type { PayloadRef } from '@/lib/core/events/payload';
 import type { RunEvent } from '@/lib/core/events/run-event';
+import { askWord, useAsking } from './asking';
 import { checkpointInShort } from './checkpoint-words';
 import { stepTokens } from './cost-words';
 import { effectLine, mayHaveBegun } from './effect-line';
@@ -32,11 +34,16 @@ import { EffectTag } from './effect-tag';
 import { EventSection } from './inspector-event';
 import { FirstMessages } from './inspector-messages';
 import type { InspectorMoment } from './inspector-moment';
+import { checkpointUpTo } from './moves';
 import { PayloadView } from './payload-view';
 import { statusAt } from './tree-rows';
-import { kindGlyph, stepStatusView, verdictView } from './views';
+import { Unread } from './unread';
+import { failureWords, kindGlyph, stepView, verdictView } from './views';
 
-type Props = Pick<InspectorMoment, 'run' | 'step' | 'stepLoads' | 'event' | 'seq' | 'checkpoints' | 'onMove'>;
+type Props = Pick<
+  InspectorMoment,
+  'run' | 'step' | 'stepLoads' | 'stepUnread' | 'event' | 'seq' | 'checkpoints' | 'onMove'
+>;
 
 /** Bytes of `{}`: nothing came with the message. */
 const EMPTY_OBJECT = 2;
@@ -66,9 +73,11 @@ function Value({
 
 type Attempt = StepDetail['attempts'][number];
 
-/** `timeout after 1.0 s`, `completed after 40 ms`; of one that has not ended, how it stands. */
+/** `time-out after 1.0 s`, `completed after 40 ms`; of one that has not ended, how it stands. */
 const endedWords = ({ at, endedAt, outcome }: Attempt): string =>
-  endedAt === null ? outcome : `${outcome} after ${duration(Date.parse(endedAt) - Date.parse(at))}`;
+  endedAt === null
+    ? outcome
+    : `${failureWords(outcome)} after ${duration(Date.parse(endedAt) - Date.parse(at))}`;
 
 /** What a line may hold of an error; its event has all of it. */
 const ERROR_LINE = 300;
@@ -127,7 +136,7 @@ function Call({
   readonly checkpoints: readonly CheckpointRow[];
 }) {
   const zone = useZone();
-  const safe = checkpoints.filter((each) => each.inForce && each.seq <= step.attemptSeq).at(-1);
+  const safe = checkpointUpTo(checkpoints, step.attemptSeq);
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Began', absolute(Date.parse(step.startedAt), zone)],
     [
@@ -144,7 +153,7 @@ function Call({
       step.guarded === null
         ? undefined
         : step.guarded
-          ? 'yes: the provider knows its key'
+          ? 'yes: downstream knows its key'
           : 'no: a late send cannot be stopped',
     ],
     ['Receipt', step.receipt ?? undefined],
@@ -212,6 +221,50 @@ function EffectSection({ run, step }: Pick<Props, 'run'> & { readonly step: Step
   );
 }
 
+/** What may be done about an effect in doubt; asking is possible once the ledger has it. */
+function Doubt({ run, step }: Pick<Props, 'run'> & { readonly step: StepRow }) {
+  const effect = useQuery(effectsQuery(run.id)).data?.items.findLast(
+    (each) => each.stepKey === step.stepKey && each.status === 'in-doubt',
+  );
+  return (
+    <section className="section">
+      <div className="note" data-tone="attention">
+        <Glyph name="s-doubt" />
+        <div className="grow">
+          Not sent again until downstream answers or a person decides.
+          {effect ? <Ask run={run} effect={effect} /> : <div className="mt-1">{decide(run)}</div>}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+const decide = (run: RunSummary) => (
+  <ButtonLink size="small" hotkey="D" href={planHref(run.id, 'resume')}>
+    Decide…
+  </ButtonLink>
+);
+
+function Ask({ run, effect }: { readonly run: RunSummary; readonly effect: EffectRow }) {
+  const { order, query, said, reason, ask } = useAsking(run, effect);
+  return (
+    <>
+      <div className="mt-1 flex gap-2">
+        <Button size="small" glyph="probe" reason={reason} onPress={ask}>
+          {askWord(query.data)}
+        </Button>
+        {decide(run)}
+      </div>
+      {said !== undefined && (
+        <p className="mt-1" role="status">
+          {said}
+        </p>
+      )}
+      <OrderNote order={order} />
+    </>
+  );
+}
+
 /** What was asked and answered. An llm step's request begins with messages that the conversation has. */
 function Values({ run, step, note }: Pick<Props, 'run'> & { readonly step: StepRow; readonly note: string }) {
   return (
@@ -239,13 +292,15 @@ function Values({ run, step, note }: Pick<Props, 'run'> & { readonly step: StepR
 /** What the person, the console or the run did at the cursor comes first; what the step's own events say stands below. */
 const isOfStep = (event: RunEvent) => event.kind.startsWith('step.');
 
-export function StepTab({ run, step, stepLoads, event, seq, checkpoints, onMove }: Props) {
+export function StepTab({ run, step, stepLoads, stepUnread, event, seq, checkpoints, onMove }: Props) {
   const other = event !== undefined && !isOfStep(event) && <EventSection run={run} event={event} />;
   if (!step)
     return (
       <>
         {other}
-        {stepLoads ? (
+        {stepUnread ? (
+          <Unread what="The steps" error={stepUnread.error} onAgain={stepUnread.again} />
+        ) : stepLoads ? (
           <Skeleton rows={6} />
         ) : (
           <EmptyNote title="No step has begun here">
@@ -269,13 +324,11 @@ export function StepTab({ run, step, stepLoads, event, seq, checkpoints, onMove 
           </h2>
           {step.effect !== null && <EffectTag effect={step.effect} />}
           <span className="grow" />
-          <Badge view={stepStatusView[step.status]} />
+          <Badge view={stepView(step.status, run.status)} />
         </div>
         <div className="line small second">
-          <code className="clip" title={step.stepKey}>
-            {step.stepKey}
-          </code>
-          <CopyButton key={step.stepKey} text={step.stepKey} what="the step key" />
+          <code className="step-key">{step.stepKey}</code>
+          <CopyButton key={step.stepKey} text={step.stepKey} what="the step key" compact />
           <span className="grow" />
           <span className="nowrap">attempt {step.attempt}</span>
         </div>
@@ -287,28 +340,14 @@ export function StepTab({ run, step, stepLoads, event, seq, checkpoints, onMove 
         )}
       </header>
       {effectful && !fromRecord && <EffectSection run={run} step={step} />}
-      {step.status === 'in-doubt' && step.inForce && (
-        <section className="section">
-          <div className="note" data-tone="attention">
-            <Glyph name="s-doubt" />
-            <div className="grow">
-              Will not run again until the provider answers or you decide.
-              <div className="mt-1">
-                <ButtonLink size="small" hotkey="D" href={planHref(run.id, 'resume')}>
-                  Decide…
-                </ButtonLink>
-              </div>
-            </div>
-          </div>
-        </section>
-      )}
+      {step.status === 'in-doubt' && step.inForce && <Doubt run={run} step={step} />}
       {step.error && (
         <section className="section">
           <div className="note" data-tone="bad">
             <Glyph name="s-failed" />
             <div className="grow">
               <strong>{seen(step.error.type)}</strong>{' '}
-              {step.failure !== null && <span className="second">({step.failure})</span>}
+              {step.failure !== null && <span className="second">({failureWords(step.failure)})</span>}
               <p className="break-words whitespace-pre-wrap">{seen(step.error.message)}</p>
               {step.error.stack !== undefined && (
                 <details>

@@ -17,7 +17,7 @@ export const laterTabs = Object.values(later);
 const come =
   <Props extends object>(tab: Part<Props>) =>
   (moment: InspectorMoment & Props) => (
-    <Later part={tab} shown instead={<Skeleton rows={6} />} props={moment} />
+    <Later of={tab} shown fills instead={<Skeleton rows={6} />} props={moment} />
   );
 
 interface InspectorView<Id extends string> {

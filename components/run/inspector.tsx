@@ -9,6 +9,9 @@ import type { InspectorMoment } from './inspector-moment';
 import { inspectorTabs, laterTabs, tabParams } from './inspector-tabs';
 import { useCounts } from './use-counts';
 
+/** From here on the number alone has room beside the tabs where the window is narrow. */
+const LONG = 10_000;
+
 export function Inspector(moment: InspectorMoment) {
   const counts = useCounts(moment);
   const [{ tab }, setParams] = useQueryStates(tabParams, { history: 'replace' });
@@ -28,7 +31,9 @@ export function Inspector(moment: InspectorMoment) {
             </Tabs.Trigger>
           ))}
           <span className="grow" />
-          <span className="at">seq {moment.seq}</span>
+          <span className="at" data-long={moment.seq >= LONG ? '' : undefined}>
+            <span>seq</span> {whole(moment.seq)}
+          </span>
         </Tabs.List>
         {inspectorTabs.map(({ id, View }) => (
           <Tabs.Content key={id} value={id} className="scroll grow" onKeyDown={keepScrollKeys}>

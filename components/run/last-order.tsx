@@ -1,6 +1,7 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
+import { memo } from 'react';
 import { moment } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { ProblemNote } from '@/components/ui/problem-note';
@@ -14,7 +15,7 @@ const orderWord = {
   rewind: 'The rewind',
   fork: 'The fork',
   replay: 'The replay',
-  verify: 'The question to the provider',
+  verify: 'The question to downstream',
   decide: 'The decision',
   answer: 'The answer',
   pause: 'The pause',
@@ -25,7 +26,7 @@ const orderWord = {
  * An order that was accepted and not carried out, with the reason, until the next one is given. `failure`: what the page
  * tells itself; an order that it ended is not told again.
  */
-export function LastOrder({
+export const LastOrder = memo(function LastOrder({
   runId,
   failure = null,
 }: {
@@ -64,4 +65,4 @@ export function LastOrder({
       </p>
     </section>
   );
-}
+});

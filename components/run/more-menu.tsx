@@ -1,11 +1,11 @@
 'use client';
 
 import { DropdownMenu } from 'radix-ui';
-import { useCallback, useRef, useState } from 'react';
+import { useState } from 'react';
 import { useExportOpen } from '@/components/export/export-open';
 import { PageLink as Link, useConfines } from '@/components/ui/confined';
 import { Glyph } from '@/components/ui/glyph';
-import type { Press } from '@/components/ui/opens';
+import { type Press, useFirstItem } from '@/components/ui/opens';
 import type { RunAction, RunSummary } from '@/lib/client/api-types';
 import { OrderDialog } from './order-dialog';
 import type { StopMode } from './order-words';
@@ -26,13 +26,7 @@ export function MoreMenu({
   const confines = useConfines();
   const [, setOpen] = useExportOpen();
   const [order, setOrder] = useState<StopMode | undefined>(undefined);
-  // The menu knows of the keys that are pressed while it is there; the one that brought it was before.
-  const isFirst = useRef(asked === 'key');
-  const content = useCallback((shown: HTMLElement | null) => {
-    if (!isFirst.current || shown === null) return;
-    isFirst.current = false;
-    shown.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
-  }, []);
+  const content = useFirstItem(asked);
   const item = (
     action: RunAction,
     word: string,

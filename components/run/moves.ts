@@ -1,4 +1,5 @@
 import type { CheckpointRow, StepRow } from '@/lib/client/api-types';
+import { indexOf } from '@/lib/client/event-buffer';
 import { holesOf, type Span } from '@/lib/client/step-windows';
 
 /** Places that the cursor can jump to, each ascending and without repeats. */
@@ -20,6 +21,20 @@ export function stopsOf(steps: readonly StepRow[], checkpoints: readonly Checkpo
         .map((step) => step.attemptSeq),
     ),
   };
+}
+
+/** Index of the last of `items`, which ascend by `seq`, that is not after `seq`; -1 where all are. */
+export const lastUpTo = (items: readonly { readonly seq: number }[], seq: number): number =>
+  indexOf(items, seq + 1) - 1;
+
+/** The newest checkpoint in force that is not after `seq`. */
+export function checkpointUpTo(
+  checkpoints: readonly CheckpointRow[],
+  seq: number,
+): CheckpointRow | undefined {
+  let n = lastUpTo(checkpoints, seq);
+  while (checkpoints[n]?.inForce === false) n -= 1;
+  return checkpoints[n];
 }
 
 /** The nearest stop after `seq`; past the last one, the first again. */

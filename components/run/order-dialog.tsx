@@ -61,7 +61,7 @@ export function OrderDialog({
             </label>
             <OrderNote order={order} />
             <div className="mt-4 flex justify-end gap-2">
-              <Button onPress={onClose}>Keep going</Button>
+              <Button onPress={onClose}>Do not {mode}</Button>
               <Button kind="primary" type="submit" onPress={() => undefined} reason={lock}>
                 {words[mode]}
               </Button>

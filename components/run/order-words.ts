@@ -5,14 +5,14 @@ import type { RunSummary } from '@/lib/client/api-types';
 export type StopMode = 'pause' | 'cancel';
 type Held = Pick<RunSummary, 'holder'>;
 
-/** Who would have to carry the order out; a worker that only asks a provider carries out nothing else. */
+/** Who would have to carry the order out; a worker that only asks downstream carries out nothing else. */
 const stopper = ({ holder }: Held): string | undefined =>
   holder === null || holder.mode === 'verify' ? undefined : holder.workerId;
 
 /** What the order will do, before it is given. */
 export function stopSentence(mode: StopMode, run: Held): string {
   const worker = stopper(run);
-  const doubt = mode === 'cancel' ? ' Effects in doubt stay visible and can still be settled by hand.' : '';
+  const doubt = mode === 'cancel' ? ' Effects in doubt stay visible and can still be decided.' : '';
   return worker === undefined
     ? `Nobody holds the run: it ${mode === 'pause' ? 'is paused' : 'ends'} at once.${doubt}`
     : `Worker ${worker} is told and stops at its next point; what is on its way ends first.${doubt}`;

@@ -5,10 +5,9 @@ import { memo, useMemo, useState } from 'react';
 import { Button } from '@/components/ui/button';
 import { size } from '@/components/ui/format';
 import { JsonTree, LongPlainText } from '@/components/ui/json-tree';
-import { ProblemNote } from '@/components/ui/problem-note';
-import { problemOf } from '@/lib/client/api';
 import { payloadQuery } from '@/lib/client/run-queries';
 import type { PayloadRef } from '@/lib/core/events/payload';
+import { Unread } from './unread';
 
 /** Loaded without being asked for. */
 const AT_ONCE = 64_000;
@@ -71,16 +70,7 @@ export const PayloadView = memo(function PayloadView({
   const query = useQuery({ ...payloadQuery(payload.sha256), enabled: asked || payload.bytes <= AT_ONCE });
   if (query.data !== undefined)
     return <Loaded key={payload.sha256} text={query.data} codec={payload.codec} label={label} />;
-  if (query.isError) {
-    const problem = problemOf(query.error);
-    return (
-      <ProblemNote title={`${label} could not be loaded`} detail={problem.detail}>
-        <Button size="small" onPress={() => void query.refetch()}>
-          Try again
-        </Button>
-      </ProblemNote>
-    );
-  }
+  if (query.isError) return <Unread what={label} error={query.error} onAgain={query.refetch} />;
   if (query.fetchStatus === 'fetching')
     return <div className="skeleton" role="status" aria-label={`Loading ${label}`} />;
   return (

@@ -8,13 +8,14 @@ import { seen } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { JsonTree } from '@/components/ui/json-tree';
 import { Later, part } from '@/components/ui/later';
-import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { Skeleton } from '@/components/ui/problem-note';
 import { Ago, useNow } from '@/components/ui/time';
 import { useZone } from '@/components/ui/zone';
-import { type ApiProblem, problemOf } from '@/lib/client/api';
+import type { ApiProblem } from '@/lib/client/api';
 import type { Question, RunSummary } from '@/lib/client/api-types';
 import { payloadQuery } from '@/lib/client/run-queries';
 import { type AskedQuestion, questionStands, readQuestion, untilWords } from './question';
+import { Unread } from './unread';
 
 const answerForm = part(() => import('./answer-form').then((module) => module.AnswerForm));
 
@@ -63,9 +64,7 @@ export function QuestionPanel({
   const missing = (
     <>
       {payload.isPending && <Skeleton rows={2} />}
-      {payload.isError && (
-        <ProblemNote title="The question could not be loaded" detail={problemOf(payload.error).detail} />
-      )}
+      {payload.isError && <Unread what="The question" error={payload.error} onAgain={payload.refetch} />}
     </>
   );
   if (stands.kind === 'closed')
@@ -90,8 +89,9 @@ export function QuestionPanel({
       {asked && (
         <Asked asked={asked}>
           <Later
-            part={answerForm}
+            of={answerForm}
             shown
+            fills
             instead={<Skeleton rows={2} />}
             props={{ run, question, asked, onRefused }}
           />

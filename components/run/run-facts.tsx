@@ -2,13 +2,14 @@
 
 import { Fragment } from 'react';
 import { PageLink as Link } from '@/components/ui/confined';
-import { duration, plural } from '@/components/ui/format';
+import { plural } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { Ago } from '@/components/ui/time';
 import type { RunSummary } from '@/lib/client/api-types';
 import { runHref } from '@/lib/client/url-state';
 import { costWords } from './cost-words';
 import { phaseOf, timesOf } from './run-words';
+import { Took } from './took';
 import { runStatusView, sourceWord } from './views';
 
 /** In the order of what they are worth: those that find no room are the last ones. */
@@ -56,7 +57,11 @@ export function FactList({ run }: { readonly run: RunSummary }) {
           started <Ago at={times.at} />
         </span>
       )}
-      {times?.ms !== undefined && <span>{duration(times.ms)}</span>}
+      {times?.ms !== undefined && (
+        <span>
+          <Took times={times} ms={times.ms} />
+        </span>
+      )}
       {cost !== undefined && <span>{cost}</span>}
       <span>
         {run.holder

@@ -7,7 +7,7 @@ import { PageLink as Link, useConfines } from '@/components/ui/confined';
 import { Glyph } from '@/components/ui/glyph';
 import { Later, part } from '@/components/ui/later';
 import { Badge } from '@/components/ui/mark';
-import { Opens, type Press } from '@/components/ui/opens';
+import { OpensLater } from '@/components/ui/opens';
 import { toast } from '@/components/ui/toast';
 import type { RunSummary } from '@/lib/client/api-types';
 import { planHref, type planModes } from '@/lib/client/url-state';
@@ -55,23 +55,16 @@ function Facts({ run }: { readonly run: RunSummary }) {
 
 /** That it was opened is forgotten with the button: it must not open by itself when the room gets scarce again. */
 function MoreFacts({ run, hidden }: { readonly run: RunSummary; readonly hidden: number }) {
-  const [asked, setAsked] = useState(false);
   return (
-    <Later
-      part={allFacts}
-      shown={asked}
-      instead={
-        <Opens
-          role="dialog"
-          className="facts-more"
-          aria-label={`${hidden} more facts of the run`}
-          onOpen={() => setAsked(true)}
-        >
-          +{hidden}
-        </Opens>
-      }
+    <OpensLater
+      of={allFacts}
+      role="dialog"
+      className="facts-more"
+      aria-label={`${hidden} more facts of the run`}
       props={{ run, hidden }}
-    />
+    >
+      +{hidden}
+    </OpensLater>
   );
 }
 
@@ -84,11 +77,19 @@ const fromCursor = (run: RunSummary, mode: 'fork' | 'rewind', point: CursorPoint
 const primaryWord = (run: RunSummary): string => {
   const { next, checkpoint } = run;
   if (next?.action === 'resume') return checkpoint ? `Resume from checkpoint ${checkpoint.n}…` : 'Resume…';
-  if (next?.action === 'verify' || next?.action === 'decide') return 'Settle and resume…';
+  if (next?.action === 'verify' || next?.action === 'decide') return 'Decide and resume…';
   return 'Resume…';
 };
 
-export const RunHeader = memo(function RunHeader({
+const isSame = (a: CursorPoint, b: CursorPoint) => JSON.stringify(a) === JSON.stringify(b);
+
+/** Drawn anew where the run or the points have changed, not for each move of the cursor within a step. */
+export const RunHeader = memo(
+  Header,
+  (a, b) => a.run === b.run && isSame(a.forkPoint, b.forkPoint) && isSame(a.rewindPoint, b.rewindPoint),
+);
+
+function Header({
   run,
   forkPoint,
   rewindPoint,
@@ -99,7 +100,6 @@ export const RunHeader = memo(function RunHeader({
 }) {
   const confines = useConfines();
   const [open] = useExportOpen();
-  const [asked, setAsked] = useState<Press | undefined>(undefined);
   const href = (mode: (typeof planModes)[number], from?: string) => planHref(run.id, mode, from);
   const resumes = run.next !== null && !['replay', 'answer', 'rewind'].includes(run.next.action);
   const copy = async () => {
@@ -177,24 +177,18 @@ export const RunHeader = memo(function RunHeader({
       >
         {primaryWord(run)}
       </ButtonLink>
-      <Later
-        part={moreMenu}
-        shown={asked !== undefined}
-        instead={
-          <Opens
-            role="menu"
-            className="btn"
-            data-size="large"
-            data-icon=""
-            aria-label="More actions"
-            onOpen={setAsked}
-          >
-            <Glyph name="dots" />
-          </Opens>
-        }
-        props={{ run, rewind: fromCursor(run, 'rewind', rewindPoint), asked: asked ?? 'pointer' }}
-      />
-      {confines === undefined && <Later part={exportDialog} shown={open === 'export'} props={{ run }} />}
+      <OpensLater
+        of={moreMenu}
+        role="menu"
+        className="btn"
+        data-size="large"
+        data-icon=""
+        aria-label="More actions"
+        props={{ run, rewind: fromCursor(run, 'rewind', rewindPoint) }}
+      >
+        <Glyph name="dots" />
+      </OpensLater>
+      {confines === undefined && <Later of={exportDialog} shown={open === 'export'} props={{ run }} />}
     </header>
   );
-});
+}

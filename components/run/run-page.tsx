@@ -5,12 +5,11 @@ import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useQueryStates } from 'nuqs';
 import { Fragment, useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
-import { Button } from '@/components/ui/button';
 import { useConfines } from '@/components/ui/confined';
 import { whole as wholeNumber } from '@/components/ui/format';
 import { useHotkeys } from '@/components/ui/hotkeys';
 import { PaneBoundary } from '@/components/ui/pane-boundary';
-import { ProblemNote, Skeleton } from '@/components/ui/problem-note';
+import { Skeleton } from '@/components/ui/problem-note';
 import { Splitter } from '@/components/ui/splitter';
 import { type ApiProblem, problemOf } from '@/lib/client/api';
 import type { RunSummary } from '@/lib/client/api-types';
@@ -26,6 +25,7 @@ import { inSpans, WHOLE_STEPS } from '@/lib/client/step-windows';
 import { planHref, runParams } from '@/lib/client/url-state';
 import { cursorPoint } from './cursor-point';
 import { FIND_FIELD } from './find-field';
+import { startElkAhead } from './graph/start-elk';
 import { entryBefore } from './graph/to-graph';
 import { Inspector } from './inspector';
 import { inspectorTabs, tabParams } from './inspector-tabs';
@@ -41,16 +41,21 @@ import { bucketBars, eventBars } from './scrubber-bars';
 import { Situation } from './situation';
 import { TreePane } from './tree-pane';
 import { stepAt } from './tree-rows';
+import { failedOf, Unread } from './unread';
 import { useAhead } from './use-ahead';
 import { type Move, useAskedSeq, useCursor } from './use-cursor';
 import { useGraphs } from './use-graphs';
 import { usePanes } from './use-panes';
 import { usePaced, useRun, useRunLive } from './use-run';
+import { useStale } from './use-stale';
 import { useSteps } from './use-steps';
 
 const graphPane = () => import('./graph/graph-pane');
 // React Flow and the layout program come after the first rows, and are sent for while they are drawn.
-if (typeof window !== 'undefined') void graphPane().catch(() => undefined);
+if (typeof window !== 'undefined') {
+  startElkAhead();
+  void graphPane().catch(() => undefined);
+}
 const GraphPane = dynamic(() => graphPane().then((module) => module.GraphPane), {
   ssr: false,
   loading: () => (
@@ -65,6 +70,8 @@ const GraphPane = dynamic(() => graphPane().then((module) => module.GraphPane), 
   ),
 });
 
+/** What keys write into the address. */
+const keyParams = { ...tabParams, find: runParams.find };
 const PLAY_MS = 220;
 const PACE_MS = 120;
 const NONE: readonly never[] = [];
@@ -115,18 +122,18 @@ function RunSkeleton() {
 function Instrument({ run }: { readonly run: RunSummary }) {
   const router = useRouter();
   const confines = useConfines();
-  const [, setParams] = useQueryStates(tabParams, { history: 'replace' });
-  const [, setFind] = useQueryStates({ find: runParams.find }, { history: 'replace' });
+  const [, setParams] = useQueryStates(keyParams, { history: 'replace' });
   const { asked, ask } = useAskedSeq();
   const live = useRunLive(run, asked);
   const { headSeq } = live;
+  const stale = useStale(run.id, live.liveness);
   const { at, following, move } = useCursor(asked, ask, headSeq);
   const settled = usePaced(at, PACE_MS);
   const [refused, setRefused] = useState<ApiProblem | undefined>(undefined);
 
   const stands = useStands();
   const checkpoints = useQuery({ ...checkpointsQuery(run), enabled: stands || run.headSeq <= WHOLE_STEPS });
-  const graphs = useGraphs(run, settled, stands);
+  const graphs = useGraphs(run, stands);
   const more = checkpoints.isPending || graphs.visitsLoad ? 'loads' : 'read';
   const { query: steps, shown, opening, fill, fillAll, loadsAll } = useSteps(run, settled, headSeq, more);
   const buckets = useQuery({ ...bucketsQuery(run.id), enabled: headSeq > WHOLE_RUN });
@@ -148,13 +155,13 @@ function Instrument({ run }: { readonly run: RunSummary }) {
   const isKnown = spans.length < 2 || inSpans(spans, at);
   const step = useMemo(() => (isKnown ? stepAt(stepRows, at) : undefined), [stepRows, at, isKnown]);
   const missing = [
-    { what: 'The checkpoints', read: checkpoints },
-    ...(graphs.lists === undefined ? [] : [{ what: 'The visits', read: graphs.lists }]),
-    { what: 'Where the run stopped before', read: stops },
-    { what: 'The events of the scrubber', read: buckets },
-  ]
-    .filter(({ read }) => read.isError)
-    .map(({ what, read }) => ({ what, error: read.error, again: () => void read.refetch() }))[0];
+    { what: 'The events', failed: live.unread },
+    { what: 'The checkpoints', failed: failedOf(checkpoints) },
+    { what: 'The visits', failed: graphs.listsFailed },
+    { what: 'Where the run stopped before', failed: failedOf(stops) },
+    { what: 'The events of the scrubber', failed: failedOf(buckets) },
+    { what: 'The failed attempts', failed: failedOf(failures) },
+  ].find(({ failed }) => failed !== undefined);
   const { playing, play } = usePlay(at, headSeq, move);
 
   // Read when a state is pressed, so that the graph is not drawn anew for each move.
@@ -193,7 +200,7 @@ function Instrument({ run }: { readonly run: RunSummary }) {
   const find = () => {
     const open = document.getElementById(FIND_FIELD);
     if (open) open.focus();
-    else void setFind({ find: '' });
+    else void setParams({ find: '' });
   };
   useHotkeys([
     { key: 'ArrowLeft', what: 'one event back', run: () => move(at - 1, 'slide') },
@@ -219,6 +226,10 @@ function Instrument({ run }: { readonly run: RunSummary }) {
       reason: impossibleNow(run, 'resume'),
       run: () => go('resume', run.next?.from ?? undefined),
     },
+    // With a doubt, the strip that tells of it has the key.
+    ...(run.effectsInDoubt === 0
+      ? [{ key: 'v', what: 'ask downstream', reason: 'No effect is in doubt', run: () => undefined }]
+      : []),
     {
       key: 'd',
       what: 'decide what is in doubt',
@@ -253,7 +264,7 @@ function Instrument({ run }: { readonly run: RunSummary }) {
   return (
     <main className="page">
       <RunHeader run={run} forkPoint={forkPoint} rewindPoint={rewindPoint} />
-      <NotLive liveness={live.liveness} />
+      {stale && <NotLive stale={stale} />}
       <Situation run={run} />
       <LastOrder runId={run.id} failure={run.failure} />
       {asked !== null && asked > headSeq && (
@@ -301,9 +312,11 @@ function Instrument({ run }: { readonly run: RunSummary }) {
         />
         <PaneBoundary name="Machine">
           <GraphPane
-            atCursor={graphs.atCursor}
+            run={run}
+            settled={settled}
             whole={graphs.atHead}
-            errors={graphs.errors}
+            lists={graphs.lists}
+            failed={graphs.headFailed}
             onEnter={enter}
           />
         </PaneBoundary>
@@ -320,6 +333,7 @@ function Instrument({ run }: { readonly run: RunSummary }) {
             run={run}
             step={step}
             stepLoads={!isKnown || shown === undefined}
+            stepUnread={shown === undefined ? failedOf(steps) : undefined}
             event={live.eventAt(at)}
             seq={at}
             settled={settled}
@@ -328,12 +342,8 @@ function Instrument({ run }: { readonly run: RunSummary }) {
           />
         </PaneBoundary>
       </div>
-      {missing && (
-        <ProblemNote title={`${missing.what} could not be read`} detail={problemOf(missing.error).detail}>
-          <Button size="small" onPress={missing.again}>
-            Try again
-          </Button>
-        </ProblemNote>
+      {missing?.failed && (
+        <Unread what={missing.what} error={missing.failed.error} onAgain={missing.failed.again} />
       )}
       <Scrubber
         run={run}
@@ -345,6 +355,7 @@ function Instrument({ run }: { readonly run: RunSummary }) {
         partial={spans.length > 1}
         bars={bars}
         steps={stepRows}
+        failures={failures.data ?? NONE}
         checkpoints={checkpointRows}
         visits={visits}
         onMove={move}

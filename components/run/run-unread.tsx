@@ -1,6 +1,7 @@
 import { Button, ButtonLink } from '@/components/ui/button';
 import { ProblemNote } from '@/components/ui/problem-note';
 import { problemOf } from '@/lib/client/api';
+import { answerWords } from './run-words';
 
 /** In place of a run that could not be read, or that there is none of. */
 export function RunUnread({
@@ -18,15 +19,21 @@ export function RunUnread({
     <main className="page empty-page">
       <div className="empty-box">
         <ProblemNote
-          title={isNone ? `There is no run ${runId}` : problem.title}
-          detail={isNone ? 'Its id may have been mistyped, or it was deleted.' : problem.detail}
+          title={isNone ? `There is no run ${runId}` : 'The run could not be read'}
+          detail={
+            isNone
+              ? 'Its id may have been mistyped, or the run may be kept by another console.'
+              : answerWords(problem)
+          }
         >
-          <ButtonLink size="small" href="/runs">
+          {!isNone && (
+            <Button size="small" onPress={onAgain}>
+              Try again
+            </Button>
+          )}
+          <ButtonLink size="small" {...(isNone ? {} : { kind: 'quiet' })} href="/runs">
             Go to the runs
           </ButtonLink>
-          <Button size="small" kind="quiet" onPress={onAgain}>
-            Try again
-          </Button>
         </ProblemNote>
       </div>
     </main>

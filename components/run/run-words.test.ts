@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '@/lib/client/api-types';
 import type { EndedOrder } from '@/lib/client/order-events';
-import { orderStanding, phaseOf, restWords, situationOf, timesOf } from './run-words';
+import { orderStanding, phaseOf, restWords, situationOf, takenAt, timesOf } from './run-words';
 
 type Holder = 'none' | 'runs' | 'probes';
 const holders = {
@@ -56,17 +56,17 @@ describe('an order under way', () => {
     ['pause', 'none', true, 'the worker that was told was lost before it stopped; nothing runs.'],
     ['cancel', 'runs', false, 'worker eu-1 stops at its next point.'],
     ['cancel', 'none', false, 'the worker that was told was lost before it stopped; nothing runs.'],
-    ['verify', 'runs', true, 'worker eu-1 asks the provider.'],
-    ['verify', 'probes', true, 'worker eu-2 asks the provider.'],
-    ['verify', 'none', true, 'a worker with this tool’s probe asks the provider as soon as it is free.'],
+    ['verify', 'runs', true, 'worker eu-1 asks downstream.'],
+    ['verify', 'probes', true, 'worker eu-2 asks downstream.'],
+    ['verify', 'none', true, 'a worker with this tool’s probe asks downstream as soon as it is free.'],
     [
       'verify',
       'none',
       false,
-      'no worker that has the agent refund is connected; the provider is asked once one with this tool’s probe comes.',
+      'no worker that has the agent refund is connected; downstream is asked once one with this tool’s probe comes.',
     ],
     ['resume', 'runs', true, 'worker eu-1 carries it out.'],
-    ['resume', 'probes', true, 'it starts once worker eu-2 has asked the provider.'],
+    ['resume', 'probes', true, 'it starts once worker eu-2 has asked downstream.'],
     ['rewind', 'none', true, 'it starts as soon as a worker with the planned code of refund is free.'],
     ['fork', 'none', true, 'it starts as soon as a worker with the planned code of refund is free.'],
   ] as const)('%s with holder %s, worker connected %s', (mode, holder, hasWorker, sentence) => {
@@ -122,8 +122,8 @@ describe('what it waits for', () => {
   const conflicts = ['notify#2/send_mail#1'] as unknown as RunSummary['conflicts'];
   it('is named, where it is no question', () => {
     expect(waits({})).toBe('waits for a person');
-    expect(waits({ effectsInDoubt: 1 })).toBe('a doubt to settle');
-    expect(waits({ effectsInDoubt: 2 })).toBe('2 doubts to settle');
+    expect(waits({ effectsInDoubt: 1 })).toBe('a doubt to decide');
+    expect(waits({ effectsInDoubt: 2 })).toBe('2 doubts to decide');
     expect(waits({ conflicts })).toBe('blocked at send_mail#1, confirmed with other arguments');
     expect(waits({ effectsInDoubt: 1, questions: [{}] as RunSummary['questions'] })).toBe(
       'waits for a person',
@@ -163,20 +163,53 @@ describe('when a run started', () => {
   const parent = { runId: 'r0', seq: 9, mode: 'fork' } as unknown as RunSummary['lineage']['parent'];
   const lineage = (of: RunSummary['lineage']['parent']) => ({ parent: of }) as RunSummary['lineage'];
   it('is when its own first event came, not what it copied of its parent', () => {
-    expect(timesOf(run({ ...times, lineage: lineage(parent) }))).toEqual({ at: at(700), ms: 3_000 });
-    expect(timesOf(run({ ...times, lineage: lineage(null) }))).toEqual({ at: at(10), ms: 693_000 });
+    expect(timesOf(run({ ...times, lineage: lineage(parent) }))).toEqual({
+      at: at(700),
+      ms: 3_000,
+      goesOn: true,
+    });
+    expect(timesOf(run({ ...times, lineage: lineage(null) }))).toMatchObject({
+      at: at(10),
+      ms: 693_000,
+    });
   });
   it('is what its trace says for a copy, which was made here later', () => {
     const copy = run({ ...times, endedAt: at(12), home: 'mirror', lineage: lineage(parent) });
-    expect(timesOf(copy)).toEqual({ at: at(10), ms: 2_000 });
+    expect(timesOf(copy)).toEqual({ at: at(10), ms: 2_000, goesOn: false });
   });
   it('is not known of a copy that does not say how it ended', () => {
     expect(timesOf(run({ ...times, endedAt: null, home: 'mirror', lineage: lineage(null) }))).toEqual({
       at: at(10),
+      goesOn: false,
     });
   });
   it('is not known before it began', () => {
     expect(timesOf(run({ ...times, startedAt: null, lineage: lineage(null) }))).toBeUndefined();
+  });
+});
+
+describe('how long a run has taken', () => {
+  const at = (second: number) => new Date(second * 1_000).toISOString();
+  const times = {
+    startedAt: at(10),
+    createdAt: at(9),
+    updatedAt: at(70),
+    lineage: { parent: null } as never,
+  };
+  const taken = (status: RunSummary['status'], now: number, endedAt: string | null = null) => {
+    const known = timesOf(run({ ...times, status, endedAt }));
+    return known?.ms === undefined ? undefined : takenAt(known, known.ms, now * 1_000);
+  };
+  it('grows while it goes on, also where nothing is written', () => {
+    for (const status of ['running', 'waiting', 'queued'] as const)
+      expect([taken(status, 80), taken(status, 3_610)]).toEqual([70_000, 3_600_000]);
+  });
+  it('stands still once it ended, and where nothing goes on', () => {
+    expect(taken('completed', 3_610, at(40))).toBe(30_000);
+    for (const status of ['paused', 'interrupted'] as const) expect(taken(status, 3_610)).toBe(60_000);
+  });
+  it('is never less than its events tell: the clock here may be behind, or not known yet', () => {
+    expect([taken('running', 20), taken('running', 0)]).toEqual([60_000, 60_000]);
   });
 });
 

@@ -1,11 +1,16 @@
 import { moment, sentence } from '@/components/ui/format';
 import type { Zone } from '@/components/ui/zone';
+import type { ApiProblem } from '@/lib/client/api';
 import type { RunAction, RunSummary } from '@/lib/client/api-types';
 import type { EndedOrder } from '@/lib/client/order-events';
 import { callIn } from '@/lib/core/events/step-key';
 import { phaseWord } from './views';
 
 /* What a run waits for and why it stands, in words: one place for the list and the page. */
+
+/** What came instead of what was asked for. */
+export const answerWords = ({ status, detail }: Pick<ApiProblem, 'status' | 'detail'>): string =>
+  sentence(status === 0 ? detail : `The console answered ${status}: ${detail}`);
 
 /** Why the action cannot be taken now; undefined where it can. */
 export const impossibleNow = (
@@ -46,21 +51,21 @@ export function orderStanding(
     case 'verify':
       if (holder)
         return {
-          short: 'asks the provider',
-          sentence: `worker ${holder.workerId} asks the provider.`,
+          short: 'asks downstream',
+          sentence: `worker ${holder.workerId} asks downstream.`,
         };
       return {
         short: 'waits for a worker that can ask',
         sentence:
           hasWorker === false
-            ? `no worker that has the agent ${agent} is connected; the provider is asked once one with this tool’s probe comes.`
-            : 'a worker with this tool’s probe asks the provider as soon as it is free.',
+            ? `no worker that has the agent ${agent} is connected; downstream is asked once one with this tool’s probe comes.`
+            : 'a worker with this tool’s probe asks downstream as soon as it is free.',
       };
     default:
       if (probes)
         return {
           short: 'waits for a probe to end',
-          sentence: `it starts once worker ${holder?.workerId} has asked the provider.`,
+          sentence: `it starts once worker ${holder?.workerId} has asked downstream.`,
         };
       if (holder)
         return {
@@ -77,12 +82,12 @@ export function orderStanding(
 
 type Waits = Pick<RunSummary, 'phase' | 'effectsInDoubt' | 'conflicts' | 'questions'>;
 
-/** What the run does or waits for. A person is asked by a question; a doubt and a conflict are for one to settle. */
+/** What the run does or waits for. A person is asked by a question; a doubt and a conflict are for one to decide. */
 export function phaseOf({ phase, effectsInDoubt: doubts, conflicts, questions }: Waits): string {
   if (phase !== 'waiting_human' || questions.length > 0) return phaseWord[phase];
   const [conflict] = conflicts;
   if (conflict !== undefined) return `blocked at ${callIn(conflict)}, confirmed with other arguments`;
-  return doubts === 0 ? phaseWord[phase] : doubts === 1 ? 'a doubt to settle' : `${doubts} doubts to settle`;
+  return doubts === 0 ? phaseWord[phase] : doubts === 1 ? 'a doubt to decide' : `${doubts} doubts to decide`;
 }
 
 /** The nearest time by which an answer is wanted. */
@@ -93,19 +98,37 @@ function answerBy(questions: Waits['questions'], zone: Zone): string {
   return ends.length === 0 ? '' : `, answer by ${moment(Math.min(...ends), zone)}`;
 }
 
-/**
- * When the run itself began, an ISO instant, and how long it has taken. What a fork copied began with its parent. A copy
- * that does not say how it ended has taken nobody knows how long.
- */
-export function timesOf(
-  run: Pick<RunSummary, 'home' | 'lineage' | 'createdAt' | 'startedAt' | 'updatedAt' | 'endedAt'>,
-): { readonly at: string; readonly ms?: number } | undefined {
+export interface RunTimes {
+  /** When the run itself began, an ISO instant. What a fork copied began with its parent. */
+  readonly at: string;
+  /** How long it had taken at its newest event. A copy that does not say how it ended has taken nobody knows how long. */
+  readonly ms?: number;
+  /** It takes longer with every second. */
+  readonly goesOn: boolean;
+}
+
+type Timed = Pick<
+  RunSummary,
+  'status' | 'home' | 'lineage' | 'createdAt' | 'startedAt' | 'updatedAt' | 'endedAt'
+>;
+
+/** Whether a run takes longer with every second: a worker has it, or it waits for one, for a person or for a timer. */
+export const goesOn = (status: RunSummary['status']): boolean =>
+  status === 'running' || status === 'waiting' || status === 'queued';
+
+/** Undefined before it began. */
+export function timesOf(run: Timed): RunTimes | undefined {
   if (run.startedAt === null) return undefined;
-  if (run.home !== 'here' && run.endedAt === null) return { at: run.startedAt };
+  if (run.home !== 'here' && run.endedAt === null) return { at: run.startedAt, goesOn: false };
   // A copy was made here when it was uploaded.
   const at = run.lineage.parent !== null && run.home === 'here' ? run.createdAt : run.startedAt;
-  return { at, ms: Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(at) };
+  const ms = Date.parse(run.endedAt ?? run.updatedAt) - Date.parse(at);
+  return { at, ms, goesOn: goesOn(run.status) && run.endedAt === null };
 }
+
+/** How long it has taken at `now`: never less than its events tell, whatever the clock here shows. */
+export const takenAt = (times: RunTimes, ms: number, now: number): number =>
+  times.goesOn ? Math.max(ms, now - Date.parse(times.at)) : ms;
 
 type Row = Orders & Waits & Pick<RunSummary, 'status' | 'home' | 'failure' | 'interruption'>;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { neighbour, nextStop, within } from './moves';
+import { checkpointUpTo, lastUpTo, neighbour, nextStop, within } from './moves';
 import { bucketBars, keyMove, labelled, lookOf, merged, spaced, ticks } from './scrubber-bars';
 
 describe('the scrubber', () => {
@@ -106,6 +106,18 @@ describe('moves', () => {
 
   it('stays where there is no further step in that direction', () => {
     expect([neighbour([5, 9], 9, 1), neighbour([5, 9], 9, -1), neighbour([5, 9], 5, -1)]).toEqual([9, 5, 5]);
+  });
+
+  it('finds what is newest up to a place, and the newest checkpoint in force', () => {
+    const items = [{ seq: 2 }, { seq: 5 }, { seq: 5 }, { seq: 9 }];
+    expect([1, 2, 4, 5, 8, 9, 99].map((seq) => lastUpTo(items, seq))).toEqual([-1, 0, 0, 2, 2, 3, 3]);
+    const checkpoints = [
+      { n: 1, seq: 2, inForce: true },
+      { n: 2, seq: 5, inForce: false },
+      { n: 3, seq: 7, inForce: false },
+      { n: 4, seq: 9, inForce: true },
+    ] as never;
+    expect([1, 2, 8, 9].map((seq) => checkpointUpTo(checkpoints, seq)?.n)).toEqual([undefined, 1, 1, 4]);
   });
 
   it('ends at the edge of what is not held, from either side', () => {

@@ -13,8 +13,7 @@ import {
 } from 'react';
 import { Button } from '@/components/ui/button';
 import { clock, duration, whole, zoneAt } from '@/components/ui/format';
-import { Glyph, type GlyphName } from '@/components/ui/glyph';
-import type { Tone } from '@/components/ui/mark';
+import { Glyph } from '@/components/ui/glyph';
 import { Splitter } from '@/components/ui/splitter';
 import { useZone } from '@/components/ui/zone';
 import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
@@ -23,7 +22,9 @@ import type { RunEvent } from '@/lib/core/events/run-event';
 import { checkpointInShort } from './checkpoint-words';
 import { SCRUBBER } from './panes';
 import { type Bar, keyMove, labelled, merged, spaced, ticks } from './scrubber-bars';
+import { apart, marksOf } from './scrubber-marks';
 import { middle, type Scale, seqScale, timeScale } from './scrubber-scale';
+import type { FailedAttempt } from './tree-rows';
 import type { Move } from './use-cursor';
 
 interface Props {
@@ -35,6 +36,7 @@ interface Props {
   readonly eventAt: (seq: number) => RunEvent | undefined;
   readonly bars: readonly Bar[];
   readonly steps: readonly StepRow[];
+  readonly failures: readonly FailedAttempt[];
   readonly checkpoints: readonly CheckpointRow[];
   readonly visits: readonly GraphAt['visits'][number][];
   /** Not all steps are held: effects and errors are told by the bars. */
@@ -53,64 +55,15 @@ const FRAME = 42;
 /** A bar takes at least so much, in px; closer events share one. */
 const BAR = 4;
 
-interface LaneMark {
-  readonly seq: number;
-  readonly glyph: GlyphName;
-  readonly tone: Tone | undefined;
-  readonly title: string;
-}
-
-const some = (count: number, one: string) => `${whole(count)} ${count === 1 ? one : `${one}s`}`;
-
-/** Of a run that is not held whole, where effects and failures lie, as the bars tell. */
-const marksOfBars = (bars: readonly Bar[]): LaneMark[] =>
-  bars.flatMap(({ fromSeq, toSeq, effects = 0, errors = 0 }): LaneMark[] => {
-    const where = `between seq ${whole(fromSeq)} and ${whole(toSeq)}`;
-    const seq = Math.round((fromSeq + toSeq) / 2);
-    if (errors > 0)
-      return [{ seq, glyph: 's-failed', tone: 'bad', title: `${some(errors, 'failure')} ${where}` }];
-    if (effects > 0)
-      return [{ seq, glyph: 'e-external', tone: undefined, title: `${some(effects, 'effect')} ${where}` }];
-    return [];
-  });
-
-/** Effects and errors on the lowest lane, errors last so that they are drawn on top. */
-function marksOf({
-  steps,
-  run,
-  bars,
-  partial,
-}: Pick<Props, 'steps' | 'run' | 'bars' | 'partial'>): readonly LaneMark[] {
-  const marks = partial
-    ? marksOfBars(bars)
-    : steps.flatMap((step): LaneMark[] => {
-        if (step.effect === 'external' || step.effect === 'idempotent') {
-          const doubt = step.status === 'in-doubt' || step.status === 'unknown';
-          return [
-            {
-              seq: step.attemptSeq,
-              glyph: step.effect === 'external' ? 'e-external' : 'e-idempotent',
-              tone: doubt ? 'attention' : undefined,
-              title: `${step.name}, ${step.effect}${doubt ? ', in doubt' : ''}`,
-            },
-          ];
-        }
-        if (step.status === 'failed' && step.endedSeq !== null)
-          return [{ seq: step.endedSeq, glyph: 's-failed', tone: 'bad', title: `${step.name} failed` }];
-        return [];
-      });
-  if (run.interruption)
-    marks.push({ seq: run.interruption.seq, glyph: 's-interrupted', tone: 'bad', title: 'Interrupted' });
-  if (run.failure) marks.push({ seq: run.failure.seq, glyph: 's-failed', tone: 'bad', title: 'Failed' });
-  return marks.toSorted((a, b) => a.seq - b.seq);
-}
-
 /** Bands of states narrower than this part of the track could not be seen. */
 const NARROW = 0.0008;
 /** A checkpoint's diamond and its number need this part of the track. */
 const NUMBER = 0.03;
 
-type LanesProps = Pick<Props, 'run' | 'bars' | 'steps' | 'checkpoints' | 'visits' | 'partial'> & {
+type LanesProps = Pick<
+  Props,
+  'run' | 'bars' | 'steps' | 'failures' | 'checkpoints' | 'visits' | 'partial'
+> & {
   readonly scale: Scale;
   readonly axis: 'seq' | 'time';
   /** Px. */
@@ -166,9 +119,9 @@ function Axis({ scale, axis, bars }: Pick<LanesProps, 'scale' | 'axis' | 'bars'>
 
 /** Everything on the track that the cursor does not move. */
 const Lanes = memo(function Lanes(props: LanesProps) {
-  const { run, scale, axis, width, height, steps, checkpoints, visits, partial } = props;
+  const { run, scale, axis, width, height, steps, failures, checkpoints, visits, partial } = props;
   const place = (seq: number) => middle(scale, seq);
-  const marks = spaced(marksOf({ steps, run, bars: props.bars, partial }), place, 0.002);
+  const marks = apart(marksOf({ steps, failures, run, bars: props.bars, partial }), place, 0.002);
   const diamonds = spaced(checkpoints, place, 0.006);
   const numbered = labelled(diamonds, place, NUMBER);
   const bars = merged(props.bars, Math.max(1, Math.floor(width / BAR)));
@@ -327,6 +280,8 @@ function Pointed({ event }: { readonly event: RunEvent | undefined }) {
   );
 }
 
+const axisParams = { axis: runParams.axis };
+
 export function Scrubber(props: Props) {
   const { headSeq, seq, onMove, event, eventAt, run, bars } = props;
   const zone = useZone();
@@ -335,7 +290,7 @@ export function Scrubber(props: Props) {
   const [size, setSize] = useState<number | undefined>(undefined);
   const [dragging, setDragging] = useState(false);
   const [pointed, setPointed] = useState<number | undefined>(undefined);
-  const [{ axis }, setParams] = useQueryStates({ axis: runParams.axis }, { history: 'replace' });
+  const [{ axis }, setParams] = useQueryStates(axisParams, { history: 'replace' });
   const scale = useMemo(
     () => (axis === 'time' ? timeScale(instantsOf(bars), headSeq) : seqScale(headSeq)),
     [axis, bars, headSeq],
@@ -519,6 +474,7 @@ export function Scrubber(props: Props) {
               partial={props.partial}
               bars={bars}
               steps={props.steps}
+              failures={props.failures}
               checkpoints={props.checkpoints}
               visits={props.visits}
             />

@@ -43,9 +43,13 @@ const refund = {
   askAgainAt: null,
 };
 
-function shown(run: Partial<RunSummary>): string {
+function shown(run: Partial<RunSummary>, effects: readonly object[] = [refund]): string {
   const client = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } });
-  client.setQueryData(effectsQuery('r1').queryKey, { items: [refund], total: 1, nextCursor: null } as never);
+  client.setQueryData(effectsQuery('r1').queryKey, {
+    items: effects,
+    total: effects.length,
+    nextCursor: null,
+  } as never);
   client.setQueryData(eventsQuery('r1', SEQ - 20, SEQ).queryKey, [
     {
       kind: 'divergence.found',
@@ -68,6 +72,17 @@ it('shows where it diverged beside what is in doubt', () => {
   expect(shown({})).toEqual(region('Divergence'));
   expect(shown({})).toEqual(region('Effects in doubt'));
   expect(shown({})).toContain('look differed');
+});
+
+it('gives the key to the first effect that can be asked about, and shows it there alone', () => {
+  const blind = { ...refund, stepKey: 'refund#1/post#1', name: 'post', verifiable: false };
+  const keys = (effects: readonly object[]) =>
+    [...shown({ effectsInDoubt: effects.length }, effects).matchAll(/<button[^>]*>.*?<\/button>/gs)].map(
+      ([button]) => button.includes('<kbd>V</kbd>'),
+    );
+  expect(keys([blind, refund])).toEqual([false, true]);
+  expect(keys([refund, blind])).toEqual([true, false]);
+  expect(keys([blind])).toEqual([true]);
 });
 
 it('shows the order that was given since', () => {

@@ -18,7 +18,7 @@ import { effectsQuery, eventsQuery } from '@/lib/client/run-queries';
 import { planHref } from '@/lib/client/url-state';
 import { useHasWorker } from '@/lib/client/workers';
 import { callIn } from '@/lib/core/events/step-key';
-import { answeredWords, answerView, useAsking } from './asking';
+import { askWord, keyedDoubt, useAsking } from './asking';
 import { PayloadView } from './payload-view';
 import { impossibleNow, orderStanding, restWords } from './run-words';
 import { runStatusView } from './views';
@@ -76,29 +76,32 @@ function DoubtStrip({
   run,
   effect,
   first,
+  keyed,
   children,
 }: {
   readonly run: RunSummary;
   readonly effect: EffectRow;
-  /** The keys and links that stand for all of them. */
+  /** The words and the link that stand for all of them. */
   readonly first: boolean;
+  /** The key that asks is this strip's. */
+  readonly keyed: boolean;
   readonly children: ReactNode;
 }) {
   const now = useNow();
   const zone = useZone();
-  const { order, query, words, reason, ask } = useAsking(run, effect);
-  const { answer, ended } = query.data ?? {};
+  const { order, query, said, reason, ask } = useAsking(run, effect);
   useHotkeys(
     [
       {
         key: 'v',
-        what: 'ask the provider',
+        what: 'ask downstream',
+        reason,
         run: () => {
           if (reason === undefined) ask();
         },
       },
     ],
-    first,
+    keyed,
   );
   const counts = effect.askAgainAt === null ? undefined : Date.parse(effect.askAgainAt);
   return (
@@ -113,10 +116,10 @@ function DoubtStrip({
               size="small"
               glyph="probe"
               reason={reason}
-              {...(first ? { hotkey: 'V' } : {})}
+              {...(keyed ? { hotkey: 'V' } : {})}
               onPress={ask}
             >
-              {answer || ended ? 'Ask again' : 'Ask the provider'}
+              {askWord(query.data)}
             </Button>
             {first && (
               <ButtonLink size="small" hotkey="D" href={planHref(run.id, 'resume')}>
@@ -127,11 +130,7 @@ function DoubtStrip({
         }
       >
         {children} Whether <code title={effect.stepKey}>{effect.name}</code> happened is not known.{' '}
-        {(words !== undefined || answer) && (
-          <span role="status">
-            {words ?? (answer && `${answeredWords(answer, zone)}: ${answerView[answer.outcome].words}`)}{' '}
-          </span>
-        )}
+        {said !== undefined && <span role="status">{said} </span>}
         {counts !== undefined && counts > now && now > 0 && (
           <span className="second">A “not found” counts from {moment(counts, zone)}.</span>
         )}
@@ -171,8 +170,16 @@ function DoubtStrips({
         {head}
       </Strip>
     );
-  return doubts.slice(0, STRIPS).map((effect, n) => (
-    <DoubtStrip key={`${effect.stepKey} ${effect.intentSeq}`} run={run} effect={effect} first={n === 0}>
+  const shown = doubts.slice(0, STRIPS);
+  const keyed = keyedDoubt(shown);
+  return shown.map((effect, n) => (
+    <DoubtStrip
+      key={`${effect.stepKey} ${effect.intentSeq}`}
+      run={run}
+      effect={effect}
+      first={n === 0}
+      keyed={effect === keyed}
+    >
       {n === 0 && (
         <>
           {head} <InForce effects={effects ?? []} />

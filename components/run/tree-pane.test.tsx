@@ -98,6 +98,19 @@ describe('the timeline', () => {
     expect(html).toContain('aria-level="2"');
   });
 
+  it('says of a cancelled run that its question stayed open, and where it was cancelled', () => {
+    const asked = step(1, { kind: 'human', effect: null, status: 'waiting', name: 'confirm' });
+    const shown = (status: RunSummary['status'], stops: readonly object[]) =>
+      tree('', { run: { ...run, status }, steps: [asked], total: 1, stops: stops as never });
+    const cancelled = shown('cancelled', [{ kind: 'run.cancelled', seq: 9, reason: 'Wrong document.' }]);
+    expect(cancelled).toContain('Stayed open');
+    expect(cancelled).not.toMatch(/waiting/i);
+    expect(cancelled).toContain('aria-label="Cancelled: Wrong document."');
+    expect(cancelled).toContain('class="tree-break" data-tone="neutral"');
+    // A person can still answer it.
+    expect(shown('interrupted', [])).toContain('Waiting');
+  });
+
   it('names what was looked for in vain as it was written, marks of direction made visible', () => {
     expect(tree(`?find=${encodeURIComponent('x\u202ey')}`)).toContain('No step matches “x⟨U+202E⟩y”');
   });
@@ -122,6 +135,7 @@ describe('the scrubber', () => {
           eventAt={() => undefined}
           bars={eventBars(events)}
           steps={[]}
+          failures={[]}
           checkpoints={[]}
           visits={visits}
           partial={false}

@@ -11,12 +11,14 @@ import {
   useEffectEvent,
   useLayoutEffect,
   useMemo,
+  useReducer,
   useRef,
   useState,
 } from 'react';
 import { Button } from '@/components/ui/button';
 import { clock, duration, moment, plural, seen, whole, zoneAt } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
+import type { MarkView } from '@/components/ui/mark';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
 import { useZone } from '@/components/ui/zone';
 import type { CheckpointRow, GraphAt, RunSummary, StepRow } from '@/lib/client/api-types';
@@ -26,8 +28,11 @@ import type { RunEvent } from '@/lib/core/events/run-event';
 import { checkpointInShort, shortNumbers } from './checkpoint-words';
 import { EffectTag } from './effect-tag';
 import { FindField } from './find-field';
+import { lastUpTo } from './moves';
+import { goesOn } from './run-words';
 import {
   type AheadState,
+  type BreakRow,
   barWidths,
   breaksOf,
   type FailedAttempt,
@@ -42,7 +47,7 @@ import {
   treeRows,
 } from './tree-rows';
 import type { Move } from './use-cursor';
-import { kindGlyph, runStatusView, stepStatusView } from './views';
+import { kindGlyph, runStatusView, stepView } from './views';
 
 interface Props {
   readonly run: RunSummary;
@@ -76,14 +81,17 @@ const filters: readonly { readonly value: TreeFilter; readonly word: string }[] 
   { value: 'errors', word: 'Errors' },
 ];
 
-/** The row that the cursor stands in: the last one that had begun. */
-function cursorRow(rows: readonly TreeRow[], seq: number): number {
-  let found = -1;
-  for (const [n, row] of rows.entries())
-    if (isPlace(row) && row.fromSeq <= seq && (found === -1 || row.fromSeq >= (rows[found]?.fromSeq ?? 0)))
-      found = n;
-  return found;
-}
+const breakView = {
+  Interrupted: runStatusView.interrupted,
+  Failed: runStatusView.failed,
+  Cancelled: runStatusView.cancelled,
+} as const satisfies Record<BreakRow['word'], MarkView>;
+
+/** The rows that the cursor can stand in, in the order in which they began; of two that began together, the lower one last. */
+const placesIn = (rows: readonly TreeRow[]) =>
+  rows
+    .flatMap((row, index) => (isPlace(row) ? [{ seq: row.fromSeq, index }] : []))
+    .sort((a, b) => a.seq - b.seq);
 
 /** The gutter's diamond: a press takes the cursor to the newest of its checkpoints. */
 function Pin({
@@ -152,9 +160,17 @@ function Bars({ row }: { readonly row: StepTreeRow }) {
   );
 }
 
-function StepContent({ row, onMove }: { readonly row: StepTreeRow; readonly onMove: Move }) {
+function StepContent({
+  row,
+  runStatus,
+  onMove,
+}: {
+  readonly row: StepTreeRow;
+  readonly runStatus: RunSummary['status'];
+  readonly onMove: Move;
+}) {
   const { step } = row;
-  const status = stepStatusView[step.status];
+  const status = stepView(step.status, runStatus);
   const quiet = step.status === 'completed';
   return (
     <>
@@ -206,13 +222,13 @@ function StepContent({ row, onMove }: { readonly row: StepTreeRow; readonly onMo
 function Idle({ row, onFold }: { readonly row: IdleRow; readonly onFold: (id: string) => void }) {
   const zone = useZone();
   const { fromAt, toAt } = row;
-  const whole = `${moment(fromAt, zone)} → ${moment(toAt, zone)}`;
+  const span = `${moment(fromAt, zone)} → ${moment(toAt, zone)}`;
   const short = `${clock(fromAt, zone)} → ${clock(toAt, zone)} ${zoneAt(toAt, zone)}`;
   return (
     <button
       type="button"
       aria-expanded={row.open}
-      title={row.open ? 'Fold' : whole}
+      title={row.open ? 'Fold' : span}
       onClick={(event) => {
         event.stopPropagation();
         onFold(row.id);
@@ -221,7 +237,7 @@ function Idle({ row, onFold }: { readonly row: IdleRow; readonly onFold: (id: st
       <Glyph name="fold" />
       {row.open
         ? toAt - fromAt > DAY_MS
-          ? whole
+          ? span
           : short
         : `${duration(row.ms)} idle${row.why ? `, ${row.why}` : ''}`}
     </button>
@@ -230,12 +246,14 @@ function Idle({ row, onFold }: { readonly row: IdleRow; readonly onFold: (id: st
 
 function RowContent({
   row,
+  runStatus,
   onFold,
   onFill,
   onMove,
 }: {
   readonly onFill: (seq: number) => void;
   readonly row: TreeRow;
+  readonly runStatus: RunSummary['status'];
   readonly onFold: (id: string) => void;
   readonly onMove: Move;
 }) {
@@ -344,10 +362,8 @@ function RowContent({
       );
     case 'break':
       return (
-        <div className="tree-break" data-tone="bad">
-          <Glyph
-            name={row.word === 'Interrupted' ? runStatusView.interrupted.glyph : runStatusView.failed.glyph}
-          />
+        <div className="tree-break" data-tone={breakView[row.word].tone}>
+          <Glyph name={breakView[row.word].glyph} />
           <span className="clip" title={row.sentence}>
             <strong>{row.word}</strong> {row.sentence}
           </span>
@@ -356,7 +372,7 @@ function RowContent({
     case 'step':
       return (
         <div className="tree-row tree-step">
-          <StepContent row={row} onMove={onMove} />
+          <StepContent row={row} runStatus={runStatus} onMove={onMove} />
         </div>
       );
   }
@@ -424,7 +440,7 @@ function nearest(
 const isLeftBehind = (row: TreeRow) =>
   (row.kind === 'step' && !row.step.inForce) || (row.kind === 'visit' && !row.inForce);
 
-const nameOf = (row: TreeRow): string => {
+const nameOf = (row: TreeRow, runStatus: RunSummary['status']): string => {
   switch (row.kind) {
     case 'visit':
       return `${row.state}, visit ${row.visit}`;
@@ -439,13 +455,13 @@ const nameOf = (row: TreeRow): string => {
     case 'ahead':
       return row.tool ? `Tool ${row.name}, not reached` : `State ${row.name}, not reached`;
     case 'break':
-      return `${row.word}: ${row.sentence}`;
+      return row.sentence === '' ? row.word : `${row.word}: ${row.sentence}`;
     case 'step':
       return [
         row.step.name + row.occurrence,
         row.step.kind,
         row.step.effect ?? undefined,
-        stepStatusView[row.step.status].word.toLowerCase(),
+        stepView(row.step.status, runStatus).word.toLowerCase(),
         row.step.inForce ? undefined : 'left behind',
       ]
         .filter(Boolean)
@@ -455,6 +471,7 @@ const nameOf = (row: TreeRow): string => {
 
 interface ItemProps {
   readonly row: TreeRow;
+  readonly runStatus: RunSummary['status'];
   readonly index: number;
   readonly place: TreePlace | undefined;
   readonly isCursor: boolean;
@@ -468,7 +485,7 @@ interface ItemProps {
 }
 
 const TreeItem = memo(function TreeItem(props: ItemProps) {
-  const { row, index, place, isCursor, isFocusable, isLater, top, onMove, onFold, onFill } = props;
+  const { row, runStatus, index, place, isCursor, isFocusable, isLater, top, onMove, onFold, onFill } = props;
   return (
     <div
       role="treeitem"
@@ -480,7 +497,7 @@ const TreeItem = memo(function TreeItem(props: ItemProps) {
         row.kind === 'visit' || row.kind === 'ahead-head' || row.kind === 'idle' ? row.open : undefined
       }
       aria-selected={isCursor}
-      aria-label={nameOf(row)}
+      aria-label={nameOf(row, runStatus)}
       tabIndex={isFocusable ? 0 : -1}
       data-cursor={isCursor ? '' : undefined}
       data-later={isLater ? '' : undefined}
@@ -493,10 +510,12 @@ const TreeItem = memo(function TreeItem(props: ItemProps) {
           onMove(row.fromSeq, 'jump');
       }}
     >
-      <RowContent row={row} onFold={onFold} onFill={onFill} onMove={onMove} />
+      <RowContent row={row} runStatus={runStatus} onFold={onFold} onFill={onFill} onMove={onMove} />
     </div>
   );
 });
+
+const treeParams = { show: runParams.show, find: runParams.find };
 
 export function TreePane(props: Props) {
   const {
@@ -516,10 +535,7 @@ export function TreePane(props: Props) {
     onFill,
     onFillAll,
   } = props;
-  const [{ show, find }, setParams] = useQueryStates(
-    { show: runParams.show, find: runParams.find },
-    { history: 'replace' },
-  );
+  const [{ show, find }, setParams] = useQueryStates(treeParams, { history: 'replace' });
   const wanted = (useDeferredValue(find) ?? '').trim().toLowerCase();
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const scroller = useRef<HTMLDivElement>(null);
@@ -532,6 +548,7 @@ export function TreePane(props: Props) {
         checkpoints,
         breaks: breaksOf(run, stops),
         filter: show,
+        goesOn: goesOn(run.status),
         find: wanted,
         folded,
         failures,
@@ -543,7 +560,9 @@ export function TreePane(props: Props) {
   const matches = wanted === '' ? undefined : rows.filter((row) => row.kind === 'step').length;
   const places = useMemo(() => treePlaces(rows, opening), [rows, opening]);
   const tops = useMemo(() => rowTops(rows, PADDING), [rows]);
-  const cursor = useMemo(() => cursorRow(rows, seq), [rows, seq]);
+  const standable = useMemo(() => placesIn(rows), [rows]);
+  /** The row that the cursor stands in: the last one that had begun. */
+  const cursor = standable[lastUpTo(standable, seq)]?.index ?? -1;
   // No HTML can say how far a pane is scrolled. Rows that come with it stand in the flow, pulled up as far as it would
   // be, until the page has taken over and scrolls it there.
   const [isPulled, setPulled] = useState(opening);
@@ -555,8 +574,6 @@ export function TreePane(props: Props) {
   const hasMoreAbove = opening && (spans[1]?.[0] ?? 0) > 0;
   const room = hasMoreAbove ? first.current.room : 0;
   const virtualised = !isPulled && (rows.length > WHOLE || (opening && spans.length > 1));
-  /** The visit that the topmost row in sight is of. */
-  const stuck = useRef(-1);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -565,15 +582,16 @@ export function TreePane(props: Props) {
     // Below the visit that stays at the top.
     scrollPaddingStart: STUCK,
     overscan: 12,
-    enabled: virtualised,
+    // Measured once, when the page has taken over: the browser would lay it out for that.
+    enabled: !isPulled,
     // Begins where the cursor's row is in sight, instead of being drawn from the top and then scrolled there.
     initialRect: { width: 0, height: first.current.height },
     initialOffset: () => first.current.top ?? Math.max(0, (tops[cursor + 1] ?? 0) - first.current.height),
     // The row that takes the focus is always there, wherever the tree was scrolled to.
     rangeExtractor: (range: Range) => {
       const held = Math.max(0, cursor);
-      stuck.current = lastVisit(rows, range.startIndex);
-      const kept = stuck.current < 0 ? [held] : [held, stuck.current];
+      const above = lastVisit(rows, range.startIndex);
+      const kept = above < 0 ? [held] : [held, above];
       return [...new Set([...kept, ...defaultRangeExtractor(range)])].sort((a, b) => a - b);
     },
   });
@@ -581,12 +599,10 @@ export function TreePane(props: Props) {
   // is until the tree is scrolled, else its topmost row; where that went, the cursor's.
   const pressed = useRef<string | undefined>(undefined);
   const anchors = useRef<readonly Anchor[]>([]);
-  const drawn = useRef(rows);
-  const most = (tops[rows.length] ?? 0) + FOOT - (virtual.scrollRect?.height ?? 0);
-  const kept = drawn.current === rows ? undefined : placeKept(anchors.current, rows, tops, most);
-  // Before the rows in sight are asked for: those of the new place are drawn at once.
-  if (virtualised && kept !== undefined) virtual.scrollOffset = kept;
+  const [, drawAgain] = useReducer((times: number) => times + 1, 0);
   const visible = virtualised ? virtual.getVirtualItems() : rows.map((_, index) => ({ index, start: 0 }));
+  /** The visit that the topmost row in sight is of. */
+  const stuck = virtualised && virtual.range !== null ? lastVisit(rows, virtual.range.startIndex) : -1;
 
   useLayoutEffect(() => {
     const [pane, list] = [scroller.current, tree.current];
@@ -601,10 +617,18 @@ export function TreePane(props: Props) {
     first.current = { height: pane.clientHeight, room: first.current.room };
   }, [isPulled]);
 
-  useLayoutEffect(() => {
-    drawn.current = rows;
-    if (kept !== undefined) scroller.current?.scrollTo({ top: kept });
-  }, [rows, kept]);
+  const keepPlace = useEffectEvent(() => {
+    const most = (tops[rows.length] ?? 0) + FOOT - (virtual.scrollRect?.height ?? 0);
+    const kept = placeKept(anchors.current, rows, tops, most);
+    if (kept === undefined) return;
+    scroller.current?.scrollTo({ top: kept });
+    if (!virtualised || virtual.scrollOffset === kept) return;
+    // The pane tells that it was scrolled only after it is painted: the rows of the new place are drawn before.
+    virtual.scrollOffset = kept;
+    drawAgain();
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other rows may push those in sight away
+  useLayoutEffect(() => keepPlace(), [rows]);
   const hold = () => {
     const { range, scrollOffset: offset } = virtual;
     const held = virtualised && range !== null && offset !== null ? { range, offset } : undefined;
@@ -617,7 +641,7 @@ export function TreePane(props: Props) {
     // Where little of the run is held, what stands between the topmost row and the cursor's may become more.
     const chosen = opening && inSight ? [cursor] : [];
     const places = [
-      rows.findIndex(({ id }) => id === pressed.current),
+      pressed.current === undefined ? -1 : rows.findIndex(({ id }) => id === pressed.current),
       ...chosen,
       held.range.startIndex,
       cursor,
@@ -814,12 +838,13 @@ export function TreePane(props: Props) {
               <TreeItem
                 key={row.id}
                 row={row}
+                runStatus={run.status}
                 index={index}
                 place={places[index]}
                 isCursor={index === cursor}
                 isFocusable={index === Math.max(0, cursor)}
                 isLater={row.fromSeq > seq}
-                top={!virtualised ? undefined : index === stuck.current ? 'sticky' : start}
+                top={!virtualised ? undefined : index === stuck ? 'sticky' : start}
                 onMove={onMove}
                 onFold={fold}
                 onFill={onFill}

@@ -72,6 +72,7 @@ const visit = (state: string, n: number, enteredSeq: number) => ({
   key: `${state}#${n}`,
   enteredSeq: toSeq(enteredSeq),
   leftSeq: null,
+  ms: 60_000,
 });
 const input = (change: Partial<TreeInput> = {}): TreeInput => ({
   steps: [
@@ -166,20 +167,56 @@ describe('treeRows', () => {
     expect(
       rows.flatMap((row) => (row.kind === 'visit' ? [[row.id, row.fromSeq, row.durationMs, row.open]] : [])),
     ).toEqual([
-      ['plan#1', 2, 1_000, true],
-      ['pay#1', 7, undefined, true],
+      ['plan#1', 2, 60_000, true],
+      ['pay#1', 7, 60_000, true],
       ['pay#1 left 0', 8, 1_000, false],
       ['pay#1 left 1', 15, 1_000, true],
     ]);
   });
 
-  it('counts a step that a stop closed as unknown, and its visit, to where they were closed (S20)', () => {
+  it('counts a step that a stop closed as unknown to where it was closed (S20)', () => {
     const closed = step('plan#1/a#1', 3, { status: 'unknown', endedAt: '2026-11-29T01:00:04.000Z' });
-    const rows = treeRows(input({ steps: [closed], visits: [visit('plan', 1, 2)] }));
+    const visits = [{ ...visit('plan', 1, 2), ms: 4_200 }];
+    const rows = treeRows(input({ steps: [closed], visits }));
     expect(rows.flatMap((row) => ('durationMs' in row ? [[row.kind, row.durationMs]] : []))).toEqual([
-      ['visit', 4_000],
+      ['visit', 4_200],
       ['step', 4_000],
     ]);
+  });
+
+  it('tells of a visit how long the run was in it, as the graph does, and nothing where that is not known', () => {
+    const times = (ms: number | null) =>
+      treeRows(input({ steps: [step('plan#1/a#1', 3)], visits: [{ ...visit('plan', 1, 2), ms }] })).flatMap(
+        (row) => (row.kind === 'visit' ? [row.durationMs] : []),
+      );
+    expect(times(8_040_000)).toEqual([8_040_000]);
+    expect(times(null)).toEqual([undefined]);
+  });
+
+  it('gives no time of the visit that a run is in which goes on', () => {
+    const left = { ...visit('plan', 1, 2), leftSeq: toSeq(6) };
+    const rows = treeRows(input({ visits: [left, visit('pay', 1, 7)], goesOn: true }));
+    expect(rows.flatMap((row) => (row.kind === 'visit' ? [[row.state, row.durationMs]] : []))).toEqual([
+      ['plan', 60_000],
+      ['pay', undefined],
+    ]);
+  });
+
+  it('reads a slash in a name that a writer did not escape as part of that name', () => {
+    const rows = treeRows(
+      input({
+        breaks: [],
+        steps: [step('plan#1/http/get#1', 3), step('plan#1/tools/agent#1/http/get#1', 5)],
+        visits: [visit('plan', 1, 2)],
+      }),
+    );
+    expect(rows.map((row) => [row.kind, 'depth' in row ? row.depth : 0])).toEqual([
+      ['visit', 0],
+      ['step', 0],
+      ['branch', 1],
+      ['step', 1],
+    ]);
+    expect(rows.find((row) => row.kind === 'branch')).toMatchObject({ label: 'tools/agent#1' });
   });
 
   it('hides the steps of a folded visit and keeps the visit', () => {
@@ -224,8 +261,20 @@ describe('treeRows', () => {
     );
     expect(breaks.map(({ fromSeq, word, sentence }) => [fromSeq, word, sentence])).toEqual([
       [4, 'Failed', 'no route'],
-      [9, 'Interrupted', 'hand-over'],
+      [9, 'Interrupted', 'given back by its worker'],
       [20, 'Interrupted', 'lease lapsed on worker eu-3'],
+    ]);
+  });
+
+  it('shows where it was cancelled, and why where somebody said it', () => {
+    const events = [
+      { kind: 'run.cancelled', seq: 12, reason: 'Wrong document.' },
+      { kind: 'run.cancelled', seq: 40 },
+    ] as unknown as RunEvent[];
+    const breaks = breaksOf({ interruption: null, failure: null }, events);
+    expect(breaks.map(({ fromSeq, word, sentence }) => [fromSeq, word, sentence])).toEqual([
+      [12, 'Cancelled', 'Wrong document.'],
+      [40, 'Cancelled', ''],
     ]);
   });
 

@@ -91,7 +91,8 @@ export interface BreakRow {
   readonly kind: 'break';
   readonly id: string;
   readonly fromSeq: number;
-  readonly word: 'Interrupted' | 'Failed';
+  readonly word: 'Interrupted' | 'Failed' | 'Cancelled';
+  /** Empty where nobody gave a reason. */
   readonly sentence: string;
 }
 export type TreeRow =
@@ -122,6 +123,8 @@ export interface TreeInput {
   readonly checkpoints: readonly CheckpointRow[];
   readonly breaks: readonly BreakRow[];
   readonly filter: TreeFilter;
+  /** The run takes longer with every second, and so does the visit that it is in. */
+  readonly goesOn?: boolean;
   /** What is searched for, lower case; empty for everything. */
   readonly find?: string;
   /** Ids of folded visits, and of what is folded unless asked for. */
@@ -223,16 +226,21 @@ function pins({ steps, visits, checkpoints }: TreeInput): ReadonlyMap<string, re
   return at;
 }
 
-const causeWords: Readonly<Record<string, string>> = {
-  'lease-lapsed': 'lease lapsed',
-  recorded: 'the trace ends here',
-  'order-refused': 'the order was refused, its plan had changed',
-};
-
-const interruptedWords = (cause: string, workerId: string | null | undefined): string =>
-  [causeWords[cause] ?? cause, workerId == null ? undefined : `on worker ${workerId}`]
-    .filter(Boolean)
-    .join(' ');
+function interruptedWords(cause: string, workerId: string | null | undefined): string {
+  const on = workerId == null ? '' : ` on worker ${workerId}`;
+  switch (cause) {
+    case 'lease-lapsed':
+      return `lease lapsed${on}`;
+    case 'hand-over':
+      return `given back by ${workerId == null ? 'its worker' : `worker ${workerId}`}`;
+    case 'recorded':
+      return 'the trace ends here';
+    case 'order-refused':
+      return 'the order was refused, its plan had changed';
+    default:
+      return `${cause}${on}`;
+  }
+}
 
 /**
  * Every place where the run stopped: those that the journal tells, and the present one, which it may not tell yet.
@@ -256,6 +264,7 @@ export function breaksOf(
     if (event.kind === 'run.interrupted')
       add(event.seq, 'Interrupted', interruptedWords(event.cause, event.workerId));
     else if (event.kind === 'run.failed') add(event.seq, 'Failed', event.error.message);
+    else if (event.kind === 'run.cancelled') add(event.seq, 'Cancelled', event.reason ?? '');
   }
   return [...rows.values()].sort((a, b) => a.fromSeq - b.fromSeq);
 }
@@ -345,6 +354,26 @@ function aheadRows({ ahead = [], folded }: TreeInput): readonly TreeRow[] {
   ];
 }
 
+/** From the first start to the last end: of a visit that a rewind left behind nobody tells when it was entered. */
+function msOf(steps: readonly StepRow[]): number | undefined {
+  const ends = steps.flatMap(({ endedAt }) => (endedAt === null ? [] : [Date.parse(endedAt)]));
+  const [first] = steps;
+  return first === undefined || ends.length === 0
+    ? undefined
+    : ends.reduce((last, end) => Math.max(last, end)) - Date.parse(first.startedAt);
+}
+
+/** Undefined where it is not known, or grows while it is looked at. */
+const timeIn = ({ leftSeq, ms }: GraphAt['visits'][number], goesOn = false): number | undefined =>
+  ms === null || (leftSeq === null && goesOn) ? undefined : ms;
+
+/** How many scopes deep in the visit a scope lies. */
+function scopesBelow(visit: string, scope: string): number {
+  let depth = 0;
+  for (let at = scope; at.length > visit.length; at = scopeOf(at)) depth += 1;
+  return depth;
+}
+
 /** What of the holes lies in a visit, from its entry until it was left. */
 const holesIn = (holes: readonly Span[], entered: number, left: number): Span[] =>
   holes
@@ -385,11 +414,6 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
     const entered = visits.get(group.key);
     const { state, visit } = entered ?? visitOf(group.key);
     const first = group.steps[0];
-    const last = group.steps.reduce<string | undefined>(
-      (end, step) =>
-        step.endedAt !== null && (end === undefined || step.endedAt > end) ? step.endedAt : end,
-      undefined,
-    );
     const missing =
       whole && group.inForce ? holesIn(holes, entered?.enteredSeq ?? 0, entered?.leftSeq ?? AHEAD_SEQ) : [];
     // Of what goes on where nothing is held any more, nobody knows how much there is.
@@ -408,7 +432,7 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
       fromSeq: group.inForce ? (entered?.enteredSeq ?? group.fromSeq) : group.fromSeq,
       checkpoints: pinned.get(id) ?? [],
       steps: group.steps.length,
-      durationMs: first && last !== undefined ? msBetween(first.startedAt, last) : undefined,
+      durationMs: group.inForce && entered ? timeIn(entered, input.goesOn) : msOf(group.steps),
       open,
       inForce: group.inForce,
       held,
@@ -424,12 +448,13 @@ export function treeRows(input: TreeInput): readonly TreeRow[] {
     for (const step of visible) {
       pushHolesBefore(step.startedSeq);
       const own = scopeOf(step.stepKey);
-      const depth = own.slice(group.key.length).split('/').length - 1;
-      if (own !== scope && own !== group.key) {
+      const below = own.slice(group.key.length + 1);
+      const depth = scopesBelow(group.key, own);
+      if (own !== scope && below !== '') {
         rows.push({
           kind: 'branch',
           id: `${id} ${own} ${step.startedSeq}`,
-          label: own.slice(group.key.length + 1),
+          label: below,
           fromSeq: step.startedSeq,
           depth,
         });

@@ -13,10 +13,11 @@ export function useCounts({
   run,
   settled,
 }: Pick<InspectorMoment, 'run' | 'settled'>): Readonly<Record<string, number | undefined>> {
-  const at = useRested(settled, REST_MS);
-  const state = useQuery(stateQuery(run.id, at)).data;
-  const diff = useQuery(diffQuery(run.id, Math.max(0, at - 1), at)).data;
-  const effects = useQuery(effectsQuery(run.id, at)).data;
+  const rested = useRested<number | null>(settled, REST_MS, null);
+  const [at, enabled] = [rested ?? settled, rested !== null];
+  const state = useQuery({ ...stateQuery(run.id, at), enabled }).data;
+  const diff = useQuery({ ...diffQuery(run.id, Math.max(0, at - 1), at), enabled }).data;
+  const effects = useQuery({ ...effectsQuery(run.id, at), enabled }).data;
   return {
     diff: diff?.changes.length,
     messages: state?.messages.count,

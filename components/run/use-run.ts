@@ -1,6 +1,6 @@
 'use client';
 
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { isCancelledError, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react';
 import type { RunSummary } from '@/lib/client/api-types';
 import { CHUNK, chunkOf, EventBuffer } from '@/lib/client/event-buffer';
@@ -8,6 +8,7 @@ import { inRounds, type Liveness, listenToRun, paced, type ReadUpTo } from '@/li
 import { planKeys } from '@/lib/client/plan-queries';
 import { eventsQuery, runKeys, runQuery, WHOLE_RUN } from '@/lib/client/run-queries';
 import type { RunEvent } from '@/lib/core/events/run-event';
+import type { Failed } from './unread';
 
 /** How soon a run that stopped and is still held is looked at again. */
 const LET_GO_MS = 1_000;
@@ -17,6 +18,14 @@ export interface RunLive {
   readonly eventAt: (seq: number) => RunEvent | undefined;
   readonly headSeq: number;
   readonly liveness: Liveness;
+  /** Events that could not be read. */
+  readonly unread: Failed | undefined;
+}
+
+type Chunk = ReturnType<typeof chunkOf>;
+interface UnreadChunk {
+  readonly chunk: Chunk;
+  readonly error: Error;
 }
 
 /**
@@ -39,6 +48,7 @@ export function useRunLive(
   const headSeq = Math.max(summaryHead, bufferHead);
   /** The stream begins here. */
   const [from] = useState<ReadUpTo>({ after: summaryHead, edition });
+  const [unread, setUnread] = useState<readonly UnreadChunk[]>([]);
   /** Everything up to here is read in chunks. */
   const [upTo, setUpTo] = useState(from);
 
@@ -60,6 +70,7 @@ export function useRunLive(
       onReset: (to) => {
         arrived = [];
         buffer.reset();
+        setUnread([]);
         client.removeQueries({ queryKey: runKeys.events(runId) });
         void client.invalidateQueries({ queryKey: runKeys.run(runId) });
         void client.invalidateQueries({ queryKey: planKeys.plans(runId) });
@@ -74,15 +85,21 @@ export function useRunLive(
   }, [client, runId, from, buffer]);
 
   const load = useCallback(
-    ([after, to]: readonly [number, number]) => {
-      // The buffer is outside React: what was read joins what the stream brought. An event that could not be read is
-      // left out of the read-out, and asked for again when the cursor comes back.
+    (chunk: Chunk) => {
+      const [after, to] = chunk;
       const { edition: asked } = buffer;
+      const others = (all: readonly UnreadChunk[]) => all.filter((each) => each.chunk[0] !== after);
+      // The buffer is outside React: what was read joins what the stream brought.
       client.fetchQuery(eventsQuery(runId, after, to)).then(
         (read) => {
-          if (buffer.edition === asked) buffer.add(read);
+          if (buffer.edition !== asked) return;
+          buffer.add(read);
+          setUnread((all) => (all.length === 0 ? all : others(all)));
         },
-        () => undefined,
+        (error: Error) => {
+          if (buffer.edition === asked && !isCancelledError(error))
+            setUnread((all) => [...others(all), { chunk, error }]);
+        },
       );
     },
     [client, buffer, runId],
@@ -100,7 +117,21 @@ export function useRunLive(
     if (seq !== null) loadNear(seq);
   }, [buffer, seq]);
   const eventAt = useCallback((wanted: number) => buffer.at(wanted), [buffer]);
-  return { events, eventAt, headSeq, liveness };
+  const readAgain = () => {
+    for (const { chunk } of unread) load(chunk);
+  };
+  const onLive = useEffectEvent(readAgain);
+  useEffect(() => {
+    if (liveness.kind === 'live') onLive();
+  }, [liveness.kind]);
+  const [failed] = unread;
+  return {
+    events,
+    eventAt,
+    headSeq,
+    liveness,
+    unread: failed && { error: failed.error, again: readAgain },
+  };
 }
 
 /** A value that moves no more often than every `ms`: what the server is asked for while the cursor moves. */
@@ -112,9 +143,9 @@ export function usePaced<Value>(value: Value, ms: number): Value {
   return shown;
 }
 
-/** The value once it has not changed for `ms`: what the server is asked for while somebody types. */
-export function useRested<Value>(value: Value, ms: number): Value {
-  const [rested, setRested] = useState(value);
+/** The value once it has not changed for `ms`, `first` before: what the server is asked for while somebody types. */
+export function useRested<Value>(value: Value, ms: number, first = value): Value {
+  const [rested, setRested] = useState(first);
   useEffect(() => {
     const timer = setTimeout(() => setRested(() => value), ms);
     return () => clearTimeout(timer);

@@ -1,6 +1,7 @@
 import type { GlyphName } from '@/components/ui/glyph';
 import type { MarkView } from '@/components/ui/mark';
 import type { Disposition, EffectRow, RunSummary, StepRow, StepStatus } from '@/lib/client/api-types';
+import type { AttemptFailure } from '@/lib/core/events/run-event';
 
 /* Domain words to glyph, word and tone: total maps, so that a new word does not compile until it has a face. */
 
@@ -55,6 +56,12 @@ export const stepStatusView = {
   'not-recorded': { tone: 'bad', glyph: 'd-blocked', word: 'Not recorded' },
 } as const satisfies Record<StepStatus, MarkView>;
 
+/** A cancelled run waits for nothing: what it waited for then stayed open. */
+export const stepView = (status: StepStatus, run: RunSummary['status']): MarkView =>
+  status === 'waiting' && run === 'cancelled'
+    ? { tone: 'neutral', glyph: 's-cancelled', word: 'Stayed open' }
+    : stepStatusView[status];
+
 export const dispositionView = {
   restored: { tone: 'ok', glyph: 'd-restored', word: 'restored' },
   reuse: { tone: 'ok', glyph: 'd-reuse', word: 'reuse' },
@@ -73,8 +80,8 @@ export const dispositionMeaning = {
   skip: 'A confirmed effect: never sent again.',
   recompute: 'Pure: runs again, and must give the recorded result.',
   execute: 'Really runs.',
-  'retry-same-key': 'Sent again with the same idempotency key and arguments.',
-  'needs-decision': 'What happened is not known: ask the provider or decide.',
+  'retry-same-key': 'Goes out with the same idempotency key and arguments.',
+  'needs-decision': 'What happened is not known: ask downstream or decide.',
   blocked: 'Cannot go on here as it stands.',
 } as const satisfies Record<Disposition, string>;
 
@@ -86,10 +93,23 @@ export const effectStatusView = {
   compensated: { tone: 'neutral', glyph: 'rewind', word: 'Compensated' },
 } as const satisfies Record<EffectRow['status'], MarkView>;
 
+/** Why an attempt ended without a result. */
+export const failureWord = {
+  timeout: 'time-out',
+  unavailable: 'API unavailable',
+  rejected: 'rejected',
+  'not-sent': 'surely not sent',
+  error: 'error',
+} as const satisfies Record<AttemptFailure, string>;
+
+/** The same of what the API names. */
+export const failureWords = (failure: string): string =>
+  Object.hasOwn(failureWord, failure) ? failureWord[failure as AttemptFailure] : failure;
+
 /** What confirmed an effect. */
 export const confirmedWords = {
   outcome: 'by its answer',
-  probe: 'by the provider, asked',
+  probe: 'by downstream, asked',
   'late-worker': 'by a late worker',
   decision: 'by a decision',
 } as const satisfies Record<NonNullable<EffectRow['confirmedBy']>, string>;

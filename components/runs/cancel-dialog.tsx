@@ -75,7 +75,7 @@ export function CancelDialog({
                       </strong>
                       <p>
                         Nobody knows whether {doubts === 1 ? 'it' : 'they'} happened. They stay visible and
-                        can still be settled by hand.
+                        can still be decided.
                       </p>
                       <RunNames runs={doubtful} />
                     </div>
@@ -107,7 +107,7 @@ export function CancelDialog({
             )}
             {begun && <Progress told={told} />}
             <div className="mt-4 flex justify-end gap-2">
-              {!begun && <Button onPress={onClose}>Keep going</Button>}
+              {!begun && <Button onPress={onClose}>Do not cancel</Button>}
               {!begun && (
                 <Button kind="primary" type="submit" onPress={() => undefined} reason={lock}>
                   Cancel {plural(can.length, 'run')}

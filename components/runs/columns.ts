@@ -35,17 +35,17 @@ export interface Column {
 
 export const columns: readonly Column[] = [
   { name: 'status', title: 'Status', width: 114, sort: 'status', fixed: true },
-  { name: 'agent', title: 'Agent', width: 132, sort: 'agent' },
+  { name: 'agent', title: 'Agent', width: 124, sort: 'agent' },
   { name: 'run', title: 'Run', width: 174, fixed: true },
   { name: 'state', title: 'Current state' },
-  { name: 'steps', title: 'Steps', width: 110 },
-  { name: 'doubt', title: 'In doubt', width: 66 },
-  { name: 'started', title: 'Started', width: 70, sort: 'created', num: true },
+  { name: 'steps', title: 'Steps', width: 80 },
+  { name: 'doubt', title: 'In doubt', width: 64 },
+  { name: 'started', title: 'Started', width: 66, sort: 'created', num: true },
   { name: 'updated', title: 'Updated', width: 70, sort: 'updated', num: true },
-  { name: 'duration', title: 'Duration', width: 88, num: true },
-  { name: 'tokens', title: 'Tokens', width: 60, num: true },
-  { name: 'cost', title: 'Cost', width: 66, num: true },
-  { name: 'engine', title: 'Engine', width: 98 },
+  { name: 'duration', title: 'Duration', width: 82, num: true },
+  { name: 'tokens', title: 'Tokens', width: 56, num: true },
+  { name: 'cost', title: 'Cost', width: 62, num: true },
+  { name: 'engine', title: 'Engine', width: 94 },
   { name: 'tags', title: 'Tags', width: 150 },
 ];
 

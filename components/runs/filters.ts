@@ -5,6 +5,15 @@ import { type RunsFilter, runsFilterParams } from '@/lib/client/url-state';
 
 /* What the list can be narrowed by, in words: one table for chips, menu, saved views and the empty list. */
 
+export type Change = (change: Partial<RunsFilter>) => void;
+
+/** Values that the rows on screen have, offered where one is typed. */
+export interface Known {
+  readonly agent: readonly string[];
+  readonly tag: readonly string[];
+  readonly source: readonly string[];
+}
+
 export const noFilter: RunsFilter = {
   status: [],
   agent: [],
@@ -132,7 +141,8 @@ export function chipsOf(filter: RunsFilter, zone: Zone): readonly Chip[] {
   return chips;
 }
 
-function betweenWords(from: string, to: string, zone: Zone): string {
+/** `since 2026-11-29 01:00 UTC`; empty where neither end is set. */
+export function betweenWords(from: string, to: string, zone: Zone): string {
   const shown = (iso: string) => {
     const at = Date.parse(iso);
     if (Number.isNaN(at)) return iso;

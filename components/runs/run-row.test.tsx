@@ -56,3 +56,14 @@ it('raises an alarm where an attempt ran twice, and another where two calls may 
   expect(shown({ badges: ['perhaps-twice'] })).toEqual(alarm('perhaps twice'));
   expect(shown({})).not.toMatch(/twice/i);
 });
+
+it('counts every run’s steps in the unit that the head names, and says of an open one that it may take more', () => {
+  const stepsOf = (change: Partial<RunSummary>) =>
+    /data-column="steps"><span class="progress" title="([^"]*)">.*?<span class="second">([^<]*)</.exec(
+      shown(change),
+    );
+  for (const status of ['queued', 'running', 'waiting', 'failed', 'interrupted', 'completed'] as const)
+    expect(stepsOf({ status, counts: { steps: 1_204 } as never })?.[2], status).toBe('1,204');
+  expect(stepsOf({ status: 'completed', counts: { steps: 1 } as never })?.[1]).toBe('1 step');
+  expect(stepsOf({ status: 'failed', counts: { steps: 1 } as never })?.[1]).toMatch(/^1 step so far/);
+});

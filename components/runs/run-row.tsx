@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
 import { costCell, tokensCell } from '@/components/run/cost-words';
 import { situationOf, timesOf } from '@/components/run/run-words';
+import { Took } from '@/components/run/took';
 import { badgeView, runStatusView, sourceWord } from '@/components/run/views';
-import { duration, plural, whole } from '@/components/ui/format';
+import { plural, whole } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { Link } from '@/components/ui/link';
 import { Badge, Mark, type MarkView } from '@/components/ui/mark';
@@ -87,7 +88,7 @@ function StepsCell({ run }: Row) {
       <span className="track" data-open={isWhole || steps === 0 ? undefined : ''} aria-hidden="true">
         {isWhole && steps > 0 && <i className="full" />}
       </span>
-      <span className="second">{isWhole ? whole(steps) : plural(steps, 'step')}</span>
+      <span className="second">{whole(steps)}</span>
     </span>
   );
 }
@@ -122,7 +123,7 @@ function DurationCell({ run }: Row) {
   return times.ms === undefined ? (
     <span title="the trace does not say how it ended">–</span>
   ) : (
-    duration(times.ms)
+    <Took times={times} ms={times.ms} />
   );
 }
 

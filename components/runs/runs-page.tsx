@@ -3,12 +3,16 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { parseAsArrayOf, parseAsStringLiteral, useQueryState, useQueryStates } from 'nuqs';
 import { useRef, useState } from 'react';
+import { AGAIN_MS, NotLive } from '@/components/run/not-live';
+import { answerWords } from '@/components/run/run-words';
 import { Button } from '@/components/ui/button';
 import { plural, whole } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { useHotkeys } from '@/components/ui/hotkeys';
 import { useKept } from '@/components/ui/kept';
+import { Later, part, useFetchedAhead } from '@/components/ui/later';
 import { LiveDot } from '@/components/ui/live-dot';
+import { OpensLater } from '@/components/ui/opens';
 import { ProblemNote } from '@/components/ui/problem-note';
 import { SearchField } from '@/components/ui/search-field';
 import { dayStart, useZone } from '@/components/ui/zone';
@@ -17,29 +21,29 @@ import type { RunSummary } from '@/lib/client/api-types';
 import { readEveryRun, runsCountQuery, runsQuery } from '@/lib/client/run-queries';
 import { openParam, type RunsFilter, type RunsView, runsParams } from '@/lib/client/url-state';
 import { BulkBar } from './bulk-bar';
-import { CancelDialog } from './cancel-dialog';
-import { columnNames, keptColumns, shownColumns } from './columns';
-import { ColumnsMenu } from './columns-menu';
-import { filterWords, noFilter, searchOf } from './filters';
+import { type ColumnName, columnNames, keptColumns, shownColumns } from './columns';
+import { filterWords, type Known, noFilter, searchOf } from './filters';
 import { type HeldRows, hold, release, standing } from './held-rows';
 import { NoMatch, NoRuns, SkeletonRows } from './no-runs';
-import { type Known, RunsFilters } from './runs-filters';
+import { RunsFilters } from './runs-filters';
 import { RunsTable } from './runs-table';
 import { nobody, renewed, type Selection } from './selection';
-import { StaleStrip } from './stale-strip';
 import { useLiveRuns, useLookedAt } from './use-live-runs';
 import { ViewsBar } from './views-bar';
+
+const columnsMenu = part(() => import('./columns-menu').then((module) => module.ColumnsMenu));
+const cancelDialog = part(() => import('./cancel-dialog').then((module) => module.CancelDialog));
+const pressedLater = [cancelDialog];
 
 /** Runs that are read by scrolling; more of them are asked for by a press. */
 const AT_MOST = 1_000;
 /** So near to the last row the next page is read. */
 const NEAR_PX = 1_200;
-/** What could not be read is asked for again. */
-const AGAIN_MS = 5_000;
 
 const inLastDay: RunsFilter = { ...noFilter, within: '24h' };
 
 export function RunsPage() {
+  useFetchedAhead(pressedLater);
   const zone = useZone();
   const midnight = () => dayStart(Date.now(), zone);
   const [view, setView] = useQueryStates(runsParams, { history: 'replace' });
@@ -105,18 +109,28 @@ export function RunsPage() {
                   ? ''
                   : `${whole(runs.length)} of ${whole(total)} shown`}
             </span>
-            <ColumnsMenu
-              shown={columns}
-              onChoose={(names) => {
-                keptColumns.set(names ?? []);
-                void setAsked(names === null ? null : [...names]);
+            <OpensLater
+              of={columnsMenu}
+              role="menu"
+              className="btn"
+              data-kind="quiet"
+              data-size="small"
+              props={{
+                shown: columns,
+                onChoose: (names: readonly ColumnName[] | null) => {
+                  keptColumns.set(names ?? []);
+                  void setAsked(names === null ? null : [...names]);
+                },
               }}
-            />
+            >
+              <Glyph name="columns" />
+              Columns
+            </OpensLater>
           </RunsFilters>
         </>
       )}
       <div ref={list.around} className="contents">
-        {list.stale && <StaleStrip {...list.stale} />}
+        {list.stale && <NotLive stale={list.stale} />}
         <div role="status" aria-live="polite">
           {stand !== undefined && stand.started + stand.changed > 0 && (
             <NewRows held={stand} onShow={list.show} />
@@ -125,7 +139,7 @@ export function RunsPage() {
         <div ref={list.body} className="scroll grow" aria-busy={list.reading} onScroll={list.onScroll}>
           {list.empty && !list.problem && <SkeletonRows />}
           {list.empty && list.problem && (
-            <ProblemNote title={list.problem.title} detail={list.problem.detail}>
+            <ProblemNote title="The runs could not be read" detail={answerWords(list.problem)}>
               <Button size="small" onPress={list.again}>
                 Try again
               </Button>
@@ -185,7 +199,11 @@ export function RunsPage() {
         />
       )}
       {open === 'cancel' && selection.size > 0 && (
-        <CancelDialog runs={[...selection.values()]} onClose={() => void setOpen(null)} />
+        <Later
+          of={cancelDialog}
+          shown
+          props={{ runs: [...selection.values()], onClose: () => void setOpen(null) }}
+        />
       )}
     </main>
   );
@@ -273,7 +291,7 @@ function useRuns(view: RunsView, midnight: () => number) {
             since,
             problem: query.isError ? problemOf(query.error) : undefined,
             nextAt: Math.max(query.errorUpdatedAt, query.dataUpdatedAt) + AGAIN_MS,
-            rowsAt: query.dataUpdatedAt,
+            shownAt: query.dataUpdatedAt,
             onTry: () => void query.refetch(),
             trying: query.isFetching,
           },

@@ -2,18 +2,23 @@
 
 import { useQueries } from '@tanstack/react-query';
 import { createLoader } from 'nuqs/server';
-import { Dialog, DropdownMenu } from 'radix-ui';
 import { useState } from 'react';
 import { Button } from '@/components/ui/button';
 import { whole } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { useKept } from '@/components/ui/kept';
+import { Later, part, useFetchedAhead } from '@/components/ui/later';
 import { Link } from '@/components/ui/link';
+import { OpensLater } from '@/components/ui/opens';
 import { useZone } from '@/components/ui/zone';
 import { runsCountQuery } from '@/lib/client/run-queries';
 import { type RunsFilter, runsFilterParams, runsHref } from '@/lib/client/url-state';
 import { filterWords, noFilter, searchOf } from './filters';
-import { MOST_NAME, movedView, refusedName, renamed, savedViews, withoutView, withView } from './saved-views';
+import { savedViews } from './saved-views';
+
+const ownViewMenu = part(() => import('./own-view-menu').then((module) => module.OwnViewMenu));
+const nameDialog = part(() => import('./name-dialog').then((module) => module.NameDialog));
+const pressedLater = [nameDialog];
 
 /** The views that every browser has. */
 const usual: readonly { readonly name: string; readonly filter: RunsFilter; readonly title: string }[] = [
@@ -40,6 +45,8 @@ const usual: readonly { readonly name: string; readonly filter: RunsFilter; read
     title: 'Runs that are running or queued',
   },
 ];
+
+const taken = usual.map(({ name }) => name);
 
 const load = createLoader(runsFilterParams);
 
@@ -77,6 +84,7 @@ export function ViewsBar({
   readonly saving: boolean;
   readonly onSaving: (open: boolean) => void;
 }) {
+  useFetchedAhead(pressedLater);
   const views = useViews();
   const here = searchOf(filter);
   const counts = useQueries({ queries: views.map((view) => runsCountQuery(view.filter, midnight)) });
@@ -102,7 +110,19 @@ export function ViewsBar({
         );
       })}
       {current?.own === true ? (
-        <OwnViewMenu name={current.name} onRename={() => setRenaming(current.name)} />
+        <OpensLater
+          key={current.name}
+          of={ownViewMenu}
+          role="menu"
+          className="btn"
+          data-kind="quiet"
+          data-size="small"
+          data-icon=""
+          aria-label={`Change the view ${current.name}`}
+          props={{ name: current.name, onRename: () => setRenaming(current.name) }}
+        >
+          <Glyph name="dots" />
+        </OpensLater>
       ) : (
         current === undefined && (
           <Button kind="quiet" size="small" glyph="bookmark" onPress={() => onSaving(true)}>
@@ -124,120 +144,14 @@ export function ViewsBar({
       <span className="keys hide-narrow" aria-hidden="true">
         <kbd>R</kbd> resume…
       </span>
-      {saving && <NameDialog filter={filter} onClose={() => onSaving(false)} />}
+      {saving && <Later of={nameDialog} shown props={{ filter, taken, onClose: () => onSaving(false) }} />}
       {renaming !== undefined && (
-        <NameDialog filter={filter} from={renaming} onClose={() => setRenaming(undefined)} />
+        <Later
+          of={nameDialog}
+          shown
+          props={{ filter, taken, from: renaming, onClose: () => setRenaming(undefined) }}
+        />
       )}
     </nav>
-  );
-}
-
-function OwnViewMenu({ name, onRename }: { readonly name: string; readonly onRename: () => void }) {
-  const views = useKept(savedViews);
-  const at = views.findIndex((view) => view.name === name);
-  const move = (by: -1 | 1) => savedViews.set(movedView(views, name, by));
-  return (
-    <DropdownMenu.Root>
-      <DropdownMenu.Trigger
-        className="btn"
-        data-kind="quiet"
-        data-size="small"
-        data-icon=""
-        aria-label={`Change the view ${name}`}
-      >
-        <Glyph name="dots" />
-      </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content className="menu" align="start" sideOffset={4}>
-          <DropdownMenu.Item onSelect={() => setTimeout(onRename)}>Rename…</DropdownMenu.Item>
-          <DropdownMenu.Item disabled={at <= 0} onSelect={() => move(-1)}>
-            Move to the left
-          </DropdownMenu.Item>
-          <DropdownMenu.Item disabled={at >= views.length - 1} onSelect={() => move(1)}>
-            Move to the right
-          </DropdownMenu.Item>
-          <DropdownMenu.Item onSelect={() => savedViews.set(withoutView(views, name))}>
-            Delete
-          </DropdownMenu.Item>
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
-  );
-}
-
-/** Saves the filters under a name, or gives the view `from` another one. */
-function NameDialog({
-  filter,
-  from,
-  onClose,
-}: {
-  readonly filter: RunsFilter;
-  readonly from?: string;
-  readonly onClose: () => void;
-}) {
-  const zone = useZone();
-  const views = useKept(savedViews);
-  const [name, setName] = useState(from ?? '');
-  const refused = refusedName(
-    views,
-    name,
-    usual.map((view) => view.name),
-    from,
-  );
-  const words = filterWords(filter, zone);
-  const save = () => {
-    savedViews.set(
-      from === undefined
-        ? withView(views, { name: name.trim(), search: searchOf(filter) })
-        : renamed(views, from, name),
-    );
-    onClose();
-  };
-  return (
-    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
-      <Dialog.Portal>
-        <Dialog.Overlay className="overlay" />
-        <Dialog.Content className="dialog w-[460px]">
-          <header>
-            <Dialog.Title>{from === undefined ? 'Save view' : 'Rename the view'}</Dialog.Title>
-          </header>
-          <form
-            className="p-4"
-            onSubmit={(event) => {
-              event.preventDefault();
-              if (refused === undefined) save();
-            }}
-          >
-            <Dialog.Description className="second">
-              Views are kept in this browser. Whoever is to see this one elsewhere can be sent the page’s
-              address.
-            </Dialog.Description>
-            {from === undefined && (
-              <p className="mt-2 break-words">
-                {words.length === 0 ? 'Every run, without a filter.' : `${words.join('; ')}.`}
-              </p>
-            )}
-            <label className="mt-3 block">
-              <span className="small second">Name</span>
-              <input
-                className="text"
-                value={name}
-                maxLength={MOST_NAME}
-                onChange={(event) => setName(event.target.value)}
-              />
-            </label>
-            <p className="small second mt-1" role="status">
-              {name !== '' && refused}
-            </p>
-            <div className="mt-3 flex justify-end gap-2">
-              <Button onPress={onClose}>Cancel</Button>
-              <Button kind="primary" type="submit" onPress={() => undefined} reason={refused}>
-                {from === undefined ? 'Save' : 'Rename'}
-              </Button>
-            </div>
-          </form>
-        </Dialog.Content>
-      </Dialog.Portal>
-    </Dialog.Root>
   );
 }

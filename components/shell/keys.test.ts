@@ -23,6 +23,13 @@ it('no key means two things on one page', () => {
   }
 });
 
+it('the run page lists the keys of an effect in doubt in the words of the plan', () => {
+  const listed = (name: string) => keyGroups.find((group) => group.name === name)?.keys ?? [];
+  const ask = (name: string) => listed(name).find(({ keys }) => keys.includes('v'))?.what;
+  expect(ask('Run')).toBeDefined();
+  expect(ask('Run')).toBe(ask('Plan'));
+});
+
 it('every page of the navigation is listed with its key', () => {
   const everywhere = keyGroups.find(({ name }) => name === 'Everywhere')?.keys.flatMap(({ keys }) => keys);
   for (const { key } of navigation) expect(everywhere).toContain(key);

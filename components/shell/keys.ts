@@ -54,6 +54,7 @@ export const keyGroups: readonly KeyGroup[] = [
       { keys: ['p'], what: 'replay' },
       { keys: ['/', 'f'], what: 'find in this run' },
       { keys: ['[', ']'], what: 'attempt before, next attempt' },
+      { keys: ['v'], what: 'ask downstream' },
       { keys: ['d'], what: 'decide what is in doubt' },
       { keys: ['+', '-'], what: 'zoom the graph' },
       { keys: ['0'], what: 'fit the graph' },
@@ -65,7 +66,7 @@ export const keyGroups: readonly KeyGroup[] = [
     keys: [
       { keys: ['ArrowUp', 'ArrowDown'], what: 'row up, row down' },
       { keys: ['ArrowLeft', 'ArrowRight'], what: 'older, newer checkpoint', within: 'the rail' },
-      { keys: ['v'], what: 'ask the provider' },
+      { keys: ['v'], what: 'ask downstream' },
       { keys: ['Mod+Enter'], what: 'do what the button says' },
     ],
   },

@@ -22,9 +22,9 @@ export function Overlays() {
   useEffect(() => frameDialogs.follow(search), [search]);
   return (
     <>
-      <Later part={keysDialog} shown={open === 'keys'} props={{ open: open === 'keys', opener }} />
+      <Later of={keysDialog} shown={open === 'keys'} props={{ open: open === 'keys', opener }} />
       <Later
-        part={palette}
+        of={palette}
         shown={open === 'palette'}
         instead={open === 'palette' && <PaletteField find={find} opener={opener} />}
         props={{ open: open === 'palette', find, opener }}

@@ -12,7 +12,16 @@ const words = { not: 'Copy', copied: 'Copied', refused: 'Not copied' } as const 
 >;
 
 /** Puts the text on the clipboard, and says so. `what` is what is copied, for who does not see where the button stands. */
-export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
+export function CopyButton({
+  text,
+  what,
+  compact = false,
+}: {
+  readonly text: string;
+  readonly what: string;
+  /** Without a word, where room is scarce. */
+  readonly compact?: boolean;
+}) {
   const [copied, setCopied] = useState<Copied>('not');
   useEffect(() => {
     if (copied === 'not') return;
@@ -40,7 +49,7 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
         }
         onPress={() => void copy()}
       >
-        {words[copied]}
+        {compact ? undefined : words[copied]}
       </Button>
       <span className="visually-hidden" role="status">
         {copied === 'not' ? '' : `${words[copied]}: ${what}`}

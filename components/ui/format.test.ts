@@ -3,6 +3,7 @@ import {
   absolute,
   dollars,
   duration,
+  elapsed,
   exactDollars,
   partEnd,
   relative,
@@ -23,6 +24,16 @@ describe('numbers and times', () => {
       '30 s',
       '2 h 14 min',
       '1 d 1 h',
+    ]);
+  });
+
+  it('changes the time of what goes on no more than once a second', () => {
+    expect([-5, 8_100, 8_900, 59_999, 8_069_000].map(elapsed)).toEqual([
+      '0 s',
+      '8 s',
+      '8 s',
+      '59 s',
+      '2 h 14 min',
     ]);
   });
 
@@ -62,11 +73,18 @@ describe('numbers and times', () => {
   it('never shows a cost as nothing when there was one', () => {
     expect([0, 500, 100_000].map(dollars)).toEqual(['$0.00', '<$0.01', '$0.10']);
     expect([1_235, 100_000, 1_500_000_000].map(exactDollars)).toEqual(['$0.001235', '$0.10', '$1,500.00']);
-    expect([short(950), short(23_900), short(1_900_000), size(3_000_000)]).toEqual([
-      '950',
-      '23.9k',
-      '1.9M',
-      '3.0 MB',
+    expect([short(950), short(23_900), short(1_900_000)]).toEqual(['950', '23.9k', '1.9M']);
+  });
+
+  it('weighs in binary units, as limits are set', () => {
+    expect([0, 1_023, 1_024, 300_000, 1_048_575, 1_048_576, 256 * 2 ** 20].map(size)).toEqual([
+      '0 B',
+      '1023 B',
+      '1.0 KiB',
+      '293.0 KiB',
+      '1.0 MiB',
+      '1.0 MiB',
+      '256.0 MiB',
     ]);
   });
 });

@@ -22,6 +22,10 @@ export function duration(ms: number): string {
   return rest === 0 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${nextName}`;
 }
 
+/** Of what still goes on, so that it changes no more than once a second: `8 s`, `2 h 14 min`. */
+export const elapsed = (ms: number): string =>
+  ms < 60_000 ? `${Math.floor(Math.max(0, ms) / 1_000)} s` : duration(ms);
+
 /** `now`, `12 s ago`, `2 h ago`; a time ahead reads `in 40 s`. */
 export function relative(at: number, now: number): string {
   const ms = now - at;
@@ -72,11 +76,11 @@ export function dollars(microUsd: number): string {
   return `$${(microUsd / 1_000_000).toFixed(2)}`;
 }
 
-/** `214 B`, `3.0 MB`. */
+/** `214 B`, `3.0 MiB`. */
 export function size(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} B`;
-  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} KB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+  if (bytes < 1_024) return `${bytes} B`;
+  const kib = (bytes / 1_024).toFixed(1);
+  return kib !== '1024.0' && bytes < 1_048_576 ? `${kib} KiB` : `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }
 
 /** Text with what could not be seen, or would turn its neighbours round, written out: `␀`, `␛`, `⟨U+202E⟩`. */

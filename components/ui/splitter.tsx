@@ -1,6 +1,6 @@
 'use client';
 
-import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, memo, type PointerEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { keepSize, keptSize } from './pane-sizes';
 
 interface Range {
@@ -28,7 +28,7 @@ const LEAP = 64;
 const within = ({ least, most }: Range, px: number) => Math.round(Math.max(least, Math.min(most, px)));
 
 /** Resizes a pane: dragged, or by the arrow keys, Home and End. A double click or ↵ gives the design's size back. */
-export function Splitter({ pane, label, orientation, grows, range, onSize }: Props) {
+export const Splitter = memo(function Splitter({ pane, label, orientation, grows, range, onSize }: Props) {
   const [shown, setShown] = useState<Range | undefined>(undefined);
   const drag = useRef<{ readonly from: number; readonly range: Range } | undefined>(undefined);
   const size = useCallback(
@@ -94,4 +94,4 @@ export function Splitter({ pane, label, orientation, grows, range, onSize }: Pro
       }}
     />
   );
-}
+});

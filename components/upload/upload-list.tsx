@@ -7,7 +7,16 @@ import { Link } from '@/components/ui/link';
 import type { ApiProblem } from '@/lib/client/api';
 import type { Upload, UploadReport, UploadState } from '@/lib/client/uploads';
 import { runHref } from '@/lib/client/url-state';
-import { runWords, shareOf, stateWords, uploadTone } from './upload-words';
+import {
+  capital,
+  refusalOf,
+  runWords,
+  shareOf,
+  stateWords,
+  type Told,
+  toldOf,
+  uploadTone,
+} from './upload-words';
 
 const glyphs = {
   waits: 's-queued',
@@ -100,11 +109,10 @@ function Report({ report }: { readonly report: UploadReport }) {
         <details className="upload-notes" open={warnings.length <= 5}>
           <summary>{plural(warnings.length, 'note')}: what was skipped, or inferred, and where</summary>
           <ul>
-            {warnings.slice(0, SHOWN).map(({ path, message }, n) => (
+            {warnings.slice(0, SHOWN).map((warning, n) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a report does not change
               <li key={n}>
-                <code dir="auto">{path}</code>
-                <span dir="auto">{message}</span>
+                <Line told={toldOf(warning)} />
               </li>
             ))}
             {warnings.length > SHOWN && <li>and {warnings.length - SHOWN} more</li>}
@@ -122,32 +130,43 @@ interface Format {
 const isFormat = (found: unknown): found is Format =>
   typeof found === 'object' && found !== null && 'format' in found && 'title' in found;
 
+function Line({ told: { place, message } }: { readonly told: Told }) {
+  return place === '' ? (
+    <span dir="auto">{capital(message)}</span>
+  ) : (
+    <>
+      <code dir="auto">{place}</code> <span dir="auto">{message}</span>
+    </>
+  );
+}
+
 /** Why the console took nothing of it, where that is, and what it would take. */
 function Refused({ problem }: { readonly problem: ApiProblem }) {
   const known = problem.members['known'];
   const formats = Array.isArray(known) ? known.filter(isFormat) : [];
   return (
     <div className="upload-refused">
-      <p dir="auto">
-        {formats.length === 0 ? problem.detail : 'The content is of no known format. Known are:'}
-      </p>
-      {formats.length > 0 && (
+      {formats.length > 0 ? (
+        <>
+          <p>The content is of no known format. Known are:</p>
+          <ul>
+            {formats.map(({ format, title }) => (
+              <li key={format}>
+                {title} <span className="third">({format})</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      ) : (
         <ul>
-          {formats.map(({ format, title }) => (
-            <li key={format}>
-              {title} <span className="third">({format})</span>
-            </li>
-          ))}
-        </ul>
-      )}
-      {problem.errors.length > 0 && (
-        <ul>
-          {problem.errors.slice(0, SHOWN).map(({ path, message }, n) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a report does not change
-            <li key={n}>
-              <code dir="auto">{path}</code> <span dir="auto">{message}</span>
-            </li>
-          ))}
+          {refusalOf(problem)
+            .slice(0, SHOWN)
+            .map((told, n) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a refusal does not change
+              <li key={n}>
+                <Line told={told} />
+              </li>
+            ))}
         </ul>
       )}
     </div>

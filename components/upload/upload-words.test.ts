@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Upload, UploadReport } from '@/lib/client/uploads';
-import { reportWords, runWords, stateWords, underWayWords } from './upload-words';
+import { refusalOf, reportWords, runWords, stateWords, toldOf, underWayWords } from './upload-words';
 
 const ran = (added: number, events = 10): UploadReport['runs'][number] => ({
   id: 'r',
@@ -46,11 +46,46 @@ describe('an upload in words', () => {
   });
 
   it('tells how far it is by bytes, and that the console reads once all have left', () => {
-    expect(stateWords(upload({ kind: 'sends', sent: 250 }))).toBe('250 B of 1.0 KB sent');
+    expect(stateWords(upload({ kind: 'sends', sent: 250 }))).toBe('250 B of 1000 B sent');
     expect(underWayWords([upload({ kind: 'sends', sent: 259 })])).toBe('Uploading, 25%');
     expect(underWayWords([upload({ kind: 'reads' }), upload({ kind: 'waits' })])).toBe(
       'Uploading, being read; 1 more to go',
     );
     expect(underWayWords([upload({ kind: 'stopped', unknown: false })])).toBeUndefined();
+  });
+
+  it('names a place once, and the root of a document not at all', () => {
+    const told = (path: string, message: string) => {
+      const { place, message: rest } = toldOf({ path, message });
+      return place === '' ? rest : `${place}: ${rest}`;
+    };
+    expect(told('$', 'not JSON')).toBe('not JSON');
+    expect(told('body', 'the body is empty')).toBe('the body is empty');
+    expect(told('$.runs[3].events[2]', 'no kind')).toBe('at $.runs[3].events[2]: no kind');
+    expect(told('$[3]', 'no state')).toBe('at $[3]: no state');
+    expect(told('line 3', '$: too small')).toBe('line 3: too small');
+    expect(told('line 3', '$.run.id: too long')).toBe('line 3, at $.run.id: too long');
+    expect(told('line 1, $.headDigest', 'another')).toBe('line 1, at $.headDigest: another');
+    expect(told('line 1, $', 'another')).toBe('line 1: another');
+    expect(told('$, character 43', 'not JSON')).toBe('character 43: not JSON');
+    expect(told('byte 12', 'not UTF-8')).toBe('byte 12: not UTF-8');
+  });
+
+  it('says each thing of a refusal once', () => {
+    const lines = (detail: string, ...errors: readonly (readonly [string, string])[]) =>
+      refusalOf({ detail, errors: errors.map(([path, message]) => ({ path, message })) }).map(
+        ({ message }) => message,
+      );
+    expect(lines('$, character 43: not JSON', ['$, character 43', 'not JSON'])).toEqual(['not JSON']);
+    expect(lines('The body is empty.', ['body', 'the body is empty'])).toEqual(['the body is empty']);
+    expect(lines('the journal contradicts itself', ['run r1', 'the journal contradicts itself'])).toEqual([
+      'the journal contradicts itself',
+    ]);
+    expect(lines('Two lines are wrong.', ['line 1', 'a'], ['line 2', 'b'])).toEqual([
+      'Two lines are wrong.',
+      'a',
+      'b',
+    ]);
+    expect(lines('No room.')).toEqual(['No room.']);
   });
 });

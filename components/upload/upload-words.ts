@@ -43,6 +43,36 @@ export function stateWords({ file, state }: Upload): string {
 /** The console's own refusal, and one that was never sent, say for sure; a failure half-way, and no answer, do not. */
 const isStoredPerhaps = (problem: ApiProblem): boolean => !isDefinite(problem) && problem.kind !== TOO_LARGE;
 
+/** Something said of a file, and where in it; `place` is empty where that is all of it. */
+export interface Told {
+  readonly place: string;
+  readonly message: string;
+}
+
+/** `at $.runs[3]`, `line 2, at $.run`. The root of a document is no place in it. */
+export function toldOf({ path, message }: UploadReport['warnings'][number]): Told {
+  // A message may begin with its place inside the line that `path` names.
+  const [, inner, rest] = /^(\$(?:[.[][^\s:]*)?): (.*)$/s.exec(message) ?? [];
+  const places = [...path.split(', '), inner ?? '']
+    .filter((place) => place !== '' && place !== '$' && place !== 'body')
+    .map((place) => (place.startsWith('$') ? `at ${place}` : place));
+  return { place: places.join(', '), message: rest ?? message };
+}
+
+/** What a refusal says, each thing once: `detail` may be one of the errors over again. */
+export function refusalOf({ detail, errors }: Pick<ApiProblem, 'detail' | 'errors'>): readonly Told[] {
+  const same = (text: string) => bare(text) === bare(detail);
+  const told = errors.map(toldOf);
+  return errors.some(({ path, message }) => same(message) || same(`${path}: ${message}`))
+    ? told
+    : [toldOf({ path: '', message: detail }), ...told];
+}
+
+const bare = (text: string): string => text.toLowerCase().replace(/\.$/, '');
+
+/** `Not JSON: …`, which stands alone. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 export const uploadTone = {
   waits: 'neutral',
   sends: 'active',

@@ -59,7 +59,7 @@ export function UploadsOfPage({ terms }: { readonly terms: UploadTerms }) {
         </button>
       )}
       <Later
-        part={uploadDialog}
+        of={uploadDialog}
         shown={open === 'upload'}
         props={{ open: open === 'upload', terms, all, barred, said, onAdd: add, onClose: close }}
       />

@@ -9,7 +9,7 @@ import urllib.parse
 import urllib.request
 import uuid
 
-CONSOLE = os.environ.get("RERAIL_URL", "http://127.0.0.1:3000")
+CONSOLE = os.environ.get("RERAIL_CONSOLE_URL", "http://127.0.0.1:3000")
 TOKEN = os.environ.get("RERAIL_TOKEN")
 WORKER = "greeter-" + uuid.uuid4().hex
 MACHINE = {

@@ -1,7 +1,7 @@
 // worker.ts
 import { startWorker } from '@rerail/sdk';
 
-const console_ = process.env['RERAIL_URL'] ?? 'http://127.0.0.1:3000';
+const console_ = process.env['RERAIL_CONSOLE_URL'] ?? 'http://127.0.0.1:3000';
 const worker = await startWorker({ console: console_, agents: [new URL('./agent.js', import.meta.url)] });
 const { runId } = await worker.start('payer', { input: { id: 'in_7' } });
 console.log(`${console_}/runs/${encodeURIComponent(runId)}`);

@@ -65,6 +65,7 @@ test('the API page finds an operation and links to it', async ({ rail, page }) =
   await page.keyboard.type('giveCommand');
   const list = page.getByRole('navigation', { name: 'Operations' });
   await expect(list.getByRole('link')).toHaveCount(1);
+  await expect(page.getByRole('status', { name: 'Operations shown' })).toHaveText(/^1 of \d+ operations$/);
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { name: 'Give an order' })).toBeVisible();
   await expect(page).toHaveURL(/op=giveCommand/);

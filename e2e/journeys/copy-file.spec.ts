@@ -29,7 +29,7 @@ async function downloaded(page: Page, path: string): Promise<void> {
   await page.getByRole('menuitem', { name: 'Share and export' }).click();
   await expect(page).toHaveURL(/[?&]open=export/);
   const row = page.getByRole('region', { name: 'Web page' });
-  await expect(row.getByRole('heading')).toContainText(/\d MB/);
+  await expect(row.getByRole('heading')).toContainText(/\d MiB/);
   const coming = page.waitForEvent('download');
   await row.getByRole('button', { name: 'Download the web page' }).click();
   const file = await coming;
@@ -37,10 +37,10 @@ async function downloaded(page: Page, path: string): Promise<void> {
   await file.saveAs(path);
   const { size } = await stat(path);
   await expect(row.getByRole('status')).toContainText(
-    `Saved as copied-page.rerail.html, ${(size / 1_000_000).toFixed(1)} MB`,
+    `Saved as copied-page.rerail.html, ${(size / 2 ** 20).toFixed(1)} MiB`,
   );
   // What was said before it was made is what it is, but for what is written anew in it: when.
-  await expect(row.getByRole('heading')).toContainText(`${(size / 1_000_000).toFixed(1)} MB`);
+  await expect(row.getByRole('heading')).toContainText(`${(size / 2 ** 20).toFixed(1)} MiB`);
 }
 
 test('a run that was exported as a web page opens from the disk with the network blocked, and its cursor, graph and tabs work', async ({

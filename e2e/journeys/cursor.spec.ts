@@ -111,6 +111,26 @@ test('scrubber, graph and keys move one cursor in every pane', async ({ rail, de
   await expect(page).not.toHaveURL(/seq=/);
 });
 
+test('a drag takes the cursor along, every pane with it, and Back returns to where it began', async ({
+  rail,
+  desk,
+  page,
+}) => {
+  const { seqOf } = await completed({ rail, desk }, 'dragged', 'ORD-2005');
+  const refund = seqOf('step.started', 'create_refund');
+  const policy = seqOf('step.started', 'policy_library');
+  const mail = seqOf('step.started', 'send_mail');
+  const run = new RunPage(page);
+  await run.open('dragged', policy);
+  await run.drawn();
+  await run.drag(refund, refund + 1, mail);
+  await run.standsAt(mail, MAIL);
+  await page.mouse.up();
+  await run.standsAt(mail, MAIL);
+  await page.goBack();
+  await run.standsAt(policy, POLICY);
+});
+
 test('State, Diff, Messages and Effects tell the moment of the cursor and no later one', async ({
   rail,
   desk,

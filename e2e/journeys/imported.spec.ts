@@ -17,7 +17,7 @@ test('a copy of a run opens elsewhere with everything in it, and says why it can
     await expect(run.status).toHaveText('Interrupted');
     await expect(page.getByText('Mirror', { exact: true })).toBeVisible();
     await expect(run.step('create_refund#1')).toBeVisible();
-    const resume = page.getByRole('button', { name: /^(Resume|Settle and resume)/ });
+    const resume = page.getByRole('button', { name: /^(Resume|Decide and resume)/ });
     await expect(resume).toHaveAttribute('aria-disabled', 'true');
     await expect(resume).toHaveAttribute('title', /copy|elsewhere|home/);
     await run.drawn();

@@ -1,6 +1,9 @@
+import { ApiClient, TestWorker } from '@/lib/testing/api-client';
 import { feedRun } from '../../lib/testing/bench/feed';
+import { firstLoadKb } from '../../lib/testing/bench/page-measures';
 import { pageFigures } from '../../lib/testing/bench/rows-page';
 import { feedWide, wideMachine } from '../../lib/testing/bench/wide-machine';
+
 import { expect, test } from '../fixtures/desk';
 import { feeder } from '../fixtures/feeder';
 import { RunPage } from '../pages/run-page';
@@ -179,6 +182,27 @@ test('a machine of 1,000 states is folded to what the run has seen, says so, and
   await expect(said).toBeVisible();
 });
 
+test('what a run’s page loads first has neither React Flow nor the layout program in it', async ({
+  rail,
+  page,
+}) => {
+  const { runId } = await TestWorker.create(new ApiClient(rail.url), { runId: 'first-scripts' });
+  const html = await (await fetch(`${rail.url}/runs/${runId}`)).text();
+  const first = [...html.matchAll(/<script[^>]+src="([^"]+)"/g)].map(([, src = '']) => src);
+  expect(first.length).toBeGreaterThan(3);
+  const texts = await Promise.all(first.map(async (src) => (await fetch(new URL(src, rail.url))).text()));
+  const drawing = /react-flow__viewport|org\.eclipse\.elk/;
+  expect(texts.filter((text) => drawing.test(text))).toEqual([]);
+  // They come after it, by scripts of their own.
+  const later: string[] = [];
+  page.on('response', async (response) => {
+    if (response.url().endsWith('.js') && drawing.test(await response.text().catch(() => '')))
+      later.push(response.url());
+  });
+  await page.goto(`${rail.url}/runs/${runId}`);
+  await expect.poll(() => later.length).toBeGreaterThan(0);
+});
+
 test('what the bench measures of a page is measured, at a tenth of the size', async ({ rail, browser }) => {
   const figures = await pageFigures(feeder(rail), browser, {
     steps: 250,
@@ -190,6 +214,8 @@ test('what the bench measures of a page is measured, at a tenth of the size', as
   for (const { name, value } of figures) expect(value, name).toBeGreaterThan(0);
   // It does not depend on the run's size. React Flow and the layout are no part of it.
   expect(by.get('page.js.first-load')?.value).toBeLessThanOrEqual(250);
+  // Nor are the menus and dialogs of the list.
+  expect(await firstLoadKb(`${rail.url}/runs`)).toBeLessThanOrEqual(250);
   // Bounded: what was passed by is let go.
   expect(by.get('page.heap.after-scrubbing')?.ratio).toBeLessThan(3);
 });

@@ -116,7 +116,8 @@ test('a run is forked with an edit, and replayed, with the keyboard alone', asyn
   await expect(run.status).toHaveText('Completed');
   expect(rail.outside.added).toEqual({});
 
-  await page.goto('/runs/demo-completed/plan?mode=fork');
+  const { items } = await rail.get<{ items: readonly { id: string }[] }>('/runs/demo-completed/checkpoints');
+  await page.goto(`/runs/demo-completed/plan?mode=fork&from=${items.at(-2)?.id}`);
   const edits = page.getByRole('region', { name: 'Edits' });
   const variables = edits.getByRole('combobox', { name: 'Edit a variable' });
   await expect(variables).toBeEnabled();
@@ -132,6 +133,61 @@ test('a run is forked with an edit, and replayed, with the keyboard alone', asyn
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
   await expect(edits).toContainText('1 edit, nothing runs yet');
+  await expect(plan.order('Fork')).not.toHaveAttribute('aria-disabled', 'true');
+  await page.keyboard.press('Control+Enter');
+  await expect(page.getByText('fork of demo-completed')).toBeVisible();
+});
+
+test('a run is paused, rewound and cancelled, and one is found by its filters, with the keyboard alone', async ({
+  rail,
+  page,
+}) => {
+  await page.goto('/runs/demo-waiting');
+  const run = new RunPage(page);
+  await expect(run.status).toHaveText('Waiting');
+  await run.drawn();
+  const menu = page.getByRole('button', { name: 'More actions' });
+  const choose = async (name: RegExp) => {
+    await tabTo(page, menu);
+    await page.keyboard.press('Enter');
+    const item = page.getByRole('menuitem', { name });
+    await expect(page.getByRole('menu')).toBeVisible();
+    for (let n = 0; n < 12; n += 1) {
+      if (await item.evaluate((element) => element === document.activeElement)) break;
+      await page.keyboard.press('ArrowDown');
+    }
+    await expect(item).toBeFocused();
+    await page.keyboard.press('Enter');
+  };
+  await choose(/^Rewind/);
+  const plan = new PlanPage(page);
+  await expect(plan.table).toBeVisible();
+  await expect(page).toHaveURL(/mode=rewind/);
+  await page.keyboard.press('Escape');
+  await expect(run.status).toHaveText('Waiting');
+  await run.drawn();
+  await choose(/^Cancel/);
+  const dialog = page.getByRole('dialog');
+  await expect(dialog.getByRole('textbox', { name: 'Reason' })).toBeVisible();
+  await tabTo(page, dialog.getByRole('textbox', { name: 'Reason' }));
+  await page.keyboard.type('no longer wanted');
+  await tabTo(page, dialog.getByRole('button', { name: 'Cancel the run' }));
+  await page.keyboard.press('Enter');
+  await expect(run.status).toHaveText('Cancelled');
+  expect((await rail.run('demo-waiting')).status).toBe('cancelled');
+
+  await page.keyboard.press('Escape');
+  const runs = new RunsPage(page);
+  await expect(runs.row('demo-waiting')).toBeVisible();
+  await tabTo(page, page.getByRole('button', { name: 'Filter', exact: true }));
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('menuitem', { name: 'Status', exact: true })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await tabTo(page, page.getByRole('checkbox', { name: 'Cancelled' }));
+  await page.keyboard.press(' ');
+  await page.keyboard.press('Escape');
+  await expect(runs.shown).toHaveText('1 of 1 shown');
+  await expect(runs.row('demo-waiting')).toBeVisible();
 });
 
 test('the way to upload is reached with the keyboard alone', async ({ page }) => {

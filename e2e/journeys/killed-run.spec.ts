@@ -36,7 +36,7 @@ test('a killed run is found, understood, verified and resumed, and its refund is
     (await rail.steps(RUN)).map((step) => step.stepKey).sort(),
   );
   expect(steps.filter((step) => step.reason === '')).toEqual([]);
-  const planned = await rail.post<{ steps: readonly { key: string; disposition: string }[] }>(
+  const planned = await rail.post<{ digest: string; steps: readonly { key: string; disposition: string }[] }>(
     `/runs/${RUN}/plan`,
     { mode: 'resume', from: 'latest' },
   );
@@ -47,7 +47,7 @@ test('a killed run is found, understood, verified and resumed, and its refund is
     'Goes live beyond the frontier what may run; anything else stops and asks',
     'may enter issue_refund send_mail close',
     'may call close_ticket IDEMPOTENT in close',
-    'may call create_refund EXTERNAL in issue_refund',
+    'may call create_refund EXTERNAL new calls only: the recorded one is not repeated; in issue_refund',
     'may call send_mail EXTERNAL in send_mail',
     'limits no limit of steps, no limit of cost, may ask a person',
   ]);
@@ -57,6 +57,12 @@ test('a killed run is found, understood, verified and resumed, and its refund is
   await expect(run.step('send_mail#1')).toBeVisible();
   expect(rail.outside.added).toEqual({ [ORDER]: { 'refund.find': 1, 'mail.send': 1 } });
   expect(rail.outside.about(ORDER)).toEqual({ 'refund.create': 1, 'refund.find': 1, 'mail.send': 1 });
+
+  // The audit tells which plan the order was given on.
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.goto('/audit');
+  const order = page.getByRole('row').filter({ hasText: RUN }).filter({ hasText: 'Resume' });
+  await expect(order.getByTitle(planned.body.digest)).toHaveText(planned.body.digest.slice(0, 12));
 });
 
 test('the doubt can be decided by hand, with the result that the code is given', async ({ rail, page }) => {

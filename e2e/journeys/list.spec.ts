@@ -1,4 +1,7 @@
+import type { Locator } from '@playwright/test';
+import { ApiClient, TestWorker } from '@/lib/testing/api-client';
 import { expect, test } from '../fixtures/desk';
+import { PlanPage } from '../pages/plan-page';
 import { RunsPage } from '../pages/runs-page';
 
 test('the list is narrowed by tag, status and search, the address holds it, and a reload shows the same', async ({
@@ -61,4 +64,35 @@ test('a row changes while it is looked at, and a new run is told and shown on re
   await desk.start('live-third', 'ORD-2042', ['live']);
   await expect(runs.row('live-third')).toContainText('Completed');
   await expect(page.getByText('1 run started')).toBeHidden();
+});
+
+test('heads stay where they are while a list and a plan are scrolled beneath them', async ({
+  rail,
+  desk,
+  page,
+}) => {
+  await desk.start('under-heads', 'ORD-2043');
+  await rail.untilStatus('under-heads', 'completed');
+  for (let n = 0; n < 20; n += 1)
+    await TestWorker.create(new ApiClient(rail.url), { runId: `under-heads-${n}` });
+  await page.setViewportSize({ width: 1280, height: 420 });
+  /** `head` stays, `body` is gone from where it was. */
+  const stays = async (head: Locator, body: Locator) => {
+    await expect(body).toBeVisible();
+    const before = await head.boundingBox();
+    await body.hover();
+    await page.mouse.wheel(0, 90);
+    await expect.poll(async () => (await body.boundingBox())?.y ?? -1).toBeLessThan(before?.y ?? 0);
+    expect(await head.boundingBox()).toEqual(before);
+    await expect(head).toBeInViewport({ ratio: 1 });
+  };
+  const runs = new RunsPage(page);
+  await runs.open('q=under-heads');
+  await stays(
+    page.getByRole('columnheader', { name: /^Status/ }),
+    page.getByRole('table', { name: 'Runs' }).getByRole('row').nth(1),
+  );
+  const plan = new PlanPage(page);
+  await plan.open('under-heads', 'fork');
+  await stays(plan.table.getByRole('columnheader').first(), plan.table.getByRole('row').nth(1));
 });

@@ -86,10 +86,10 @@ test('where an effect stands follows the provider’s answer before the run goes
   await run.open('answered-not-resumed');
   await run.step('create_refund#1').click();
   await expect(run.effectLine).toContainText('Sent?not known');
-  await run.doubts.getByRole('button', { name: 'Ask the provider' }).click();
+  await run.doubts.getByRole('button', { name: 'Ask downstream' }).click();
 
   await expect(run.effectLine).toContainText('Sent?yes');
-  await expect(run.effectLine).toContainText('by the provider, asked');
+  await expect(run.effectLine).toContainText('by downstream, asked');
   await expect(run.doubts).toHaveCount(0);
   expect((await rail.run('answered-not-resumed')).status).toBe('interrupted');
 });

@@ -78,13 +78,24 @@ class TracedAgent {
       ]),
     });
 
-  calls = (tool: string) =>
-    this.#does(`execute_tool ${tool}`, {
-      'gen_ai.operation.name': 'execute_tool',
-      'gen_ai.tool.name': tool,
-      'gen_ai.tool.call.arguments': '{"parcel":"P-9"}',
-      'gen_ai.tool.call.result': '{"ok":true}',
-    });
+  calls = (tool: string, within = this.#within) =>
+    this.#does(
+      `execute_tool ${tool}`,
+      {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': tool,
+        'gen_ai.tool.call.arguments': '{"parcel":"P-9"}',
+        'gen_ai.tool.call.result': '{"ok":true}',
+      },
+      within,
+    );
+
+  /** Calls a tool within a span that is never sent. Its id. */
+  async callsWithinLost(tool: string): Promise<string> {
+    const lost = this.#provider.getTracer('parcels').startSpan('lost', {}, this.#within);
+    await this.calls(tool, trace.setSpan(this.#within, lost));
+    return lost.spanContext().spanId;
+  }
 
   async ends(): Promise<void> {
     this.#root.end(this.#tick());
@@ -92,10 +103,14 @@ class TracedAgent {
     await this.#provider.shutdown();
   }
 
-  async #does(name: string, attributes: Readonly<Record<string, string | number>>): Promise<void> {
+  async #does(
+    name: string,
+    attributes: Readonly<Record<string, string | number>>,
+    within = this.#within,
+  ): Promise<void> {
     const span = this.#provider
       .getTracer('parcels')
-      .startSpan(name, { startTime: this.#tick(), attributes }, this.#within);
+      .startSpan(name, { startTime: this.#tick(), attributes }, within);
     span.end(this.#tick());
     await this.#provider.forceFlush();
   }
@@ -145,4 +160,21 @@ test('a run arrives span by span from the real exporter while its page is open: 
   for (const name of ['find_parcel#1', 'write_claim#1']) await expect(run.step(name)).toHaveCount(1);
   await expect(run.step('atlas#1')).toHaveCount(2);
   expect(await rail.get(`/runs/${agent.id}`)).toMatchObject({ edition: 1, status: 'completed' });
+});
+
+test('a parent that never came is named when the run ends, and what stood under it is there (S27)', async ({
+  rail,
+  page,
+}) => {
+  const agent = new TracedAgent(rail.url);
+  await agent.asks('I weigh it.');
+  const lost = await agent.callsWithinLost('weigh_parcel');
+  await agent.ends();
+  const run = new RunPage(page);
+  await run.open(agent.id);
+  await expect(run.status).toHaveText('Completed');
+  await expect(run.step('weigh_parcel#1')).toHaveCount(1);
+  const state = await run.inspect('State');
+  await state.getByRole('button', { name: /^notes/ }).click();
+  await expect(state).toContainText(`its parent ${lost} has not arrived`);
 });

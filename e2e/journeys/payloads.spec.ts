@@ -60,7 +60,7 @@ test('markup, terminal codes, marks that turn text round and half characters are
 
   await run.open('one-line');
   await run.step('lookup#1').click();
-  await run.inspector.getByRole('button', { name: 'Load 300.0 KB' }).click();
+  await run.inspector.getByRole('button', { name: 'Load 293.0 KiB' }).click();
   const more = run.value('Result').getByRole('button', { name: /more characters/ });
   await expect(more).toHaveText(/… 298,000 more characters/);
   while ((await more.count()) > 0) await more.click();
@@ -89,7 +89,7 @@ test('a value of 3 MB and a request of 900 KB are shown in parts, and all of it 
   await run.open('large');
   await run.step('lookup#1').click();
   const loads = run.inspector.getByRole('button', { name: /^Load / });
-  await expect(loads).toHaveText([/^Load 900.0 KB$/, /^Load \d\.\d MB$/]);
+  await expect(loads).toHaveText([/^Load 878.9 KiB$/, /^Load \d\.\d MiB$/]);
   await loads.last().click();
   await expect(run.inspector).toContainText(
     `1 to 64,000 of ${result.length.toLocaleString('en-US')} characters`,

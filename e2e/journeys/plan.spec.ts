@@ -1,4 +1,7 @@
+import { feedRun } from '../../lib/testing/bench/feed';
+import { EVENTS_A_VISIT } from '../../lib/testing/bench/synthetic-run';
 import { expect, test } from '../fixtures/desk';
+import { feeder } from '../fixtures/feeder';
 import { PlanPage } from '../pages/plan-page';
 
 test('points are found by what had just happened, and walked along the rail; the address has them (S31)', async ({
@@ -104,4 +107,23 @@ test('whoever holds the run stands where the button would be', async ({ rail, de
   await expect(page.getByRole('button', { name: /^Resume:/ })).toHaveCount(0);
   await desk.release('payments', 'ORD-2324');
   await rail.untilStatus('held', 'completed');
+});
+
+test('among 40 checkpoints each says what had just happened, and the safest is chosen, with the reason (S31)', async ({
+  rail,
+  page,
+}) => {
+  await feedRun(feeder(rail), 'forty', 14 * EVENTS_A_VISIT);
+  const { items } = await rail.get<{ items: readonly { n: number }[] }>('/runs/forty/checkpoints?limit=100');
+  expect(items.length).toBeGreaterThanOrEqual(40);
+  const plan = new PlanPage(page);
+  await plan.open('forty');
+  await expect(page.getByText(/Safest: goes on from the newest point; whatever is recorded/)).toBeVisible();
+  const points = await plan.openPoints();
+  await expect(points.getByRole('option', { selected: true })).toContainText('safest');
+  await expect(points.getByRole('option').filter({ hasText: 'safest' })).toHaveCount(1);
+  const named = points.getByRole('option').filter({ hasText: /^\d+, after look/ });
+  await expect(named).toHaveCount(items.length);
+  await page.keyboard.type('work#3');
+  await expect(named).toHaveCount(3);
 });

@@ -224,9 +224,9 @@ test('rows that cannot be read anew stay, with why and when it is tried again; w
     }),
   );
   await desk.start('stale-b', 'ORD-2642');
-  const strip = page.getByRole('alert').filter({ hasText: 'Not live since' });
+  const strip = page.getByRole('region', { name: 'Not live' });
   await expect(strip).toContainText('The console answered 503: the database is being moved.');
-  await expect(strip).toContainText(/The rows below are from \d\d:\d\d:\d\d UTC/);
+  await expect(strip).toContainText(/What is shown is from \d\d:\d\d:\d\d UTC/);
   await expect(strip).toContainText(/Next try in \d s/);
   await expect(runs.row('stale-a')).toBeVisible();
   await page.unroute('**/api/v1/runs?*');

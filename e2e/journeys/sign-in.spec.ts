@@ -128,7 +128,7 @@ test('what was done is in the audit, found by its filters and by keys alone, and
   await expect(page.getByRole('row')).toHaveCount(2);
   await page.getByRole('combobox', { name: 'Action' }).selectOption('Pause');
   await expect(page.getByText('Nothing in the audit matches')).toBeVisible();
-  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
   await expect(row).toBeVisible();
 
   await page.getByRole('combobox', { name: 'Action' }).selectOption('Cancel');

@@ -17,7 +17,7 @@ test('files are chosen, several at once, each with a report, and the same again 
   await expect(page).toHaveURL(/open=upload/);
   const dialog = page.getByRole('dialog', { name: 'Upload traces' });
   await expect(dialog).toContainText('LangGraph');
-  await expect(dialog).toContainText(/At most [\d.]+ MB a file/);
+  await expect(dialog).toContainText(/At most [\d.]+ MiB a file/);
   const files = dialog.getByRole('list', { name: 'Files' });
   const item = (name: string) => files.getByRole('listitem', { name, exact: true });
   await page
@@ -63,6 +63,8 @@ test('a file that is no trace, and one that was cut off, are refused with why, a
   await expect(wrong).toContainText('Known are:');
   await expect(wrong).toContainText('LangGraph');
   await expect(item('cut.json')).toContainText('nothing of it was stored');
+  await expect(item('cut.json').getByText(/not JSON/i)).toHaveCount(1);
+  await expect(item('cut.json')).not.toContainText('$');
   await expect(item('empty.json')).toContainText('The body is empty');
   await item('cut.json').getByRole('button', { name: 'Send cut.json again' }).click();
   await expect(item('cut.json')).toContainText('nothing of it was stored');

@@ -61,10 +61,10 @@ export class PlanPage {
     return this.#page.getByRole('region', { name: `Effect ${name}` });
   }
 
-  /** Asks the provider and waits for its answer. */
+  /** Asks downstream and waits for its answer. */
   async verify(name: string): Promise<Locator> {
-    await this.effect(name).getByRole('button', { name: 'Ask the provider' }).click();
-    const answer = this.effect(name).getByRole('status', { name: "Provider's answer" });
+    await this.effect(name).getByRole('button', { name: 'Ask downstream' }).click();
+    const answer = this.effect(name).getByRole('status', { name: 'Answer from downstream' });
     await expect(answer).toContainText(/Found|Not found|No definite answer/);
     return answer;
   }

@@ -63,6 +63,13 @@ export class RunPage {
     return this.machine.getByRole('button', { name: new RegExp(`^State ${name},`) });
   }
 
+  /** How large the machine is drawn. */
+  zoom(): Promise<number> {
+    return this.machine
+      .locator('.react-flow__viewport')
+      .evaluate((drawn) => new DOMMatrix(getComputedStyle(drawn).transform).a);
+  }
+
   /** Every pane stands at `seq`: scrubber, tree, machine, inspector, address. */
   async standsAt(seq: number, { row, state, step }: Moment): Promise<void> {
     await expect(this.cursor).toHaveAttribute('aria-valuenow', String(seq));
@@ -84,6 +91,18 @@ export class RunPage {
     await this.cursor.click({ position: { x: (box.width * (seq - 0.5)) / head, y: box.height / 2 } });
   }
 
+  /** Presses the scrubber at `from` and drags through `to`, one after the other, without letting go. */
+  async drag(from: number, ...to: readonly number[]): Promise<void> {
+    const head = Number(await this.cursor.getAttribute('aria-valuemax'));
+    const box = await this.cursor.boundingBox();
+    if (box === null) throw new Error('the scrubber is not shown');
+    const place = (seq: number) =>
+      [box.x + (box.width * (seq - 0.5)) / head, box.y + box.height / 2] as const;
+    await this.#page.mouse.move(...place(from));
+    await this.#page.mouse.down();
+    for (const seq of to) await this.#page.mouse.move(...place(seq));
+  }
+
   async inspect(tab: InspectorTab): Promise<Locator> {
     await this.inspector.getByRole('tab', { name: tab }).click();
     return this.inspector.getByRole('tabpanel', { name: tab });
@@ -98,7 +117,7 @@ export class RunPage {
   async plan(mode: 'Resume' | 'Fork' | 'Replay'): Promise<void> {
     const order =
       mode === 'Resume'
-        ? this.#page.getByRole('link', { name: /^(Resume|Settle and resume)/ })
+        ? this.#page.getByRole('link', { name: /^(Resume|Decide and resume)/ })
         : this.#page.getByRole('link', { name: mode });
     await order.click();
   }

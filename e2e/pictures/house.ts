@@ -89,11 +89,21 @@ interface Worker {
   readonly empty: string;
 }
 interface Options {
+  readonly onLinux: undefined;
   /** Whether Ada is signed in. */
   readonly signedIn: boolean;
 }
 
 export const test = base.extend<Options, Worker>({
+  // Before a house is opened.
+  onLinux: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the parameters' names from the pattern
+    async ({}, use, { skip }) => {
+      skip(process.platform !== 'linux', 'text is drawn otherwise than on Linux, where they were taken');
+      await use(undefined);
+    },
+    { auto: true },
+  ],
   house: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the parameters' names from the pattern
     async ({}, use) => {

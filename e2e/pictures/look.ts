@@ -6,11 +6,8 @@ import { expect } from './house';
  * of each pixel is kept: enough to see a line that moved or a colour that changed. `--update-snapshots` takes them anew.
  */
 
-const sizes = [
-  { width: 1280, height: 720 },
-  { width: 1440, height: 900 },
-  { width: 1920, height: 1080 },
-] as const;
+const FIRST = { width: 1280, height: 720 };
+const sizes = [FIRST, { width: 1440, height: 900 }, { width: 1920, height: 1080 }];
 const themes = ['light', 'dark'] as const;
 
 /** All that is loaded is drawn, and nothing is on its way. */
@@ -41,27 +38,23 @@ interface Look {
   readonly mask?: readonly Locator[];
 }
 
-/** The page in both themes. */
+/** The page in both themes and every size; a part of it, which has the same size everywhere, in the first. */
 export async function look(
   page: Page,
   name: string,
   { part, loading = false, mask }: Look = {},
 ): Promise<void> {
-  // Nothing is under the pointer, wherever it pressed last.
-  await page.mouse.move(0, 0);
-  for (const colorScheme of themes) {
-    await page.emulateMedia({ colorScheme });
-    if (!loading) await drawn(page);
-    await shot(part ?? page, `${name}-${colorScheme}`, mask);
-  }
-}
-
-/** `look` in every size. */
-export async function lookAround(page: Page, name: string): Promise<void> {
-  for (const size of sizes) {
+  for (const size of part === undefined ? sizes : [FIRST]) {
     await page.setViewportSize(size);
-    await look(page, `${name}-${size.width}`);
+    // Nothing is under the pointer, wherever it pressed last.
+    await page.mouse.move(0, 0);
+    for (const colorScheme of themes) {
+      await page.emulateMedia({ colorScheme });
+      if (!loading) await drawn(page);
+      await shot(part ?? page, [name, ...(part ? [] : [size.width]), colorScheme].join('-'), mask);
+    }
   }
+  await page.setViewportSize(FIRST);
 }
 
 /**

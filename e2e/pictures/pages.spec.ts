@@ -1,6 +1,6 @@
 import { RunPage } from '../pages/run-page';
 import { test } from './house';
-import { lookAround, shot } from './look';
+import { look, shot } from './look';
 import { REFUND_RUN } from './stories';
 
 /* The pages that people work on, in every size and theme. */
@@ -10,18 +10,18 @@ const plan = `${run}/plan?mode=resume`;
 
 test('runs', async ({ page }) => {
   await page.goto('/runs');
-  await lookAround(page, 'runs');
+  await look(page, 'runs');
 });
 
 test('run', async ({ page }) => {
   await page.goto(run);
   await new RunPage(page).drawn();
-  await lookAround(page, 'run');
+  await look(page, 'run');
 });
 
 test('plan', async ({ page }) => {
   await page.goto(plan);
-  await lookAround(page, 'plan-undecided');
+  await look(page, 'plan-undecided');
 });
 
 test.describe('of the README', () => {

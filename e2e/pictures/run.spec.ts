@@ -106,6 +106,6 @@ test('on its way, and parts that could not be read', async ({ page }) => {
 test('the console is away', async ({ page }) => {
   await open(page, FAILED_RUN);
   await page.context().setOffline(true);
-  await expect(page.getByText(/Not live since/).first()).toBeVisible();
+  await expect(page.getByText(/No answer came/).first()).toBeVisible();
   await look(page, 'run-away');
 });

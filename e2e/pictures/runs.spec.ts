@@ -65,7 +65,7 @@ test('the console is away', async ({ page }) => {
   await runs.open();
   await expect(runs.row(FAILED_RUN)).toBeVisible();
   await page.context().setOffline(true);
-  await expect(page.getByText(/The console does not answer/).first()).toBeVisible();
+  await expect(page.getByText(/No answer came/).first()).toBeVisible();
   await look(page, 'runs-away');
 });
 

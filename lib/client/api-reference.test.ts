@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { curlOf, matches, type NamedOperation, schemaNode } from './api-reference';
+import { curlOf, matches, type NamedOperation, schemaNode, textOf } from './api-reference';
 
 const schemas = {
   Id: { type: 'string', minLength: 1, maxLength: 8, description: 'An id.' },
@@ -65,10 +65,10 @@ const operation: NamedOperation = {
 };
 
 it('finds an operation by any of its words', () => {
-  expect(matches(operation, 'plan order')).toBe(true);
-  expect(matches(operation, 'POST runs')).toBe(true);
-  expect(matches(operation, 'plan stream')).toBe(false);
-  expect(matches(operation, '')).toBe(true);
+  expect(matches(textOf(operation), 'plan order')).toBe(true);
+  expect(matches(textOf(operation), 'POST runs')).toBe(true);
+  expect(matches(textOf(operation), 'plan stream')).toBe(false);
+  expect(matches(textOf(operation), '')).toBe(true);
 });
 
 it('makes one shell word of a body, whatever stands in it', () => {

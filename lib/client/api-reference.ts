@@ -32,16 +32,19 @@ export function operationsOf(document: OpenApiDocument): readonly NamedOperation
     .sort((a, b) => place(a) - place(b));
 }
 
-/** Whether every word of the search stands somewhere in what the operation is called and says. */
-export function matches({ method, path, operation }: NamedOperation, search: string): boolean {
+/** What a search looks through: what the operation is called, and what it says. */
+export function textOf({ method, path, operation }: NamedOperation): string {
   const { operationId, summary, description, tags, parameters = [] } = operation;
   const names = parameters.map(({ name }) => name);
-  const text = [method, path, operationId, summary, description, ...tags, ...names].join(' ').toLowerCase();
-  return search
+  return [method, path, operationId, summary, description, ...tags, ...names].join(' ').toLowerCase();
+}
+
+/** Whether every word of the search stands somewhere in the text. */
+export const matches = (text: string, search: string): boolean =>
+  search
     .toLowerCase()
     .split(/\s+/)
     .every((word) => text.includes(word));
-}
 
 /** A schema as it is shown: what it is in words, and what it holds. */
 export interface SchemaNode {

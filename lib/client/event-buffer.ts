@@ -112,8 +112,8 @@ export class EventBuffer {
   }
 }
 
-/** Index of the first event at or after `seq`. */
-export function indexOf(events: readonly RunEvent[], seq: number): number {
+/** Index of the first of `events`, which ascend by `seq`, at or after `seq`. */
+export function indexOf(events: readonly { readonly seq: number }[], seq: number): number {
   let low = 0;
   let high = events.length;
   while (low < high) {

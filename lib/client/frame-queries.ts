@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { apiUrl, getJson, orThrow } from './api';
 import type { Page, RunSummary } from './api-types';
 import { fillAllSteps, runKeys } from './run-queries';
+import { whenIdle } from './when-idle';
 
 /* What the frame of every page asks for. It lies under the lists, so that it is read anew when runs move. */
 
@@ -12,7 +13,7 @@ const LOOK_MS = 30_000;
 export const runsTotalQuery = queryOptions({
   queryKey: [...runKeys.counts(), 'all'],
   queryFn: async ({ signal }) =>
-    orThrow(await getJson<Page<RunSummary>>(apiUrl('/runs', { limit: 0 }), signal)).total,
+    orThrow(await whenIdle(() => getJson<Page<RunSummary>>(apiUrl('/runs', { limit: 0 }), signal))).total,
   refetchInterval: LOOK_MS,
   retry: false,
 });
@@ -25,9 +26,11 @@ export const needPersonQuery = queryOptions({
   queryKey: [...runKeys.lists(), 'need a person'],
   queryFn: async ({ signal }) =>
     orThrow(
-      await getJson<Page<RunSummary>>(
-        apiUrl('/runs', { attention: 'true', sort: 'updated', order: 'desc', limit: LOOKED_THROUGH }),
-        signal,
+      await whenIdle(() =>
+        getJson<Page<RunSummary>>(
+          apiUrl('/runs', { attention: 'true', sort: 'updated', order: 'desc', limit: LOOKED_THROUGH }),
+          signal,
+        ),
       ),
     ),
   refetchInterval: LOOK_MS,

@@ -93,6 +93,22 @@ describe('what asking told about an intent', () => {
     expect(read(...bodies)).toEqual(expected);
   });
 
+  it('knows who decided on this attempt whether it happened', () => {
+    const decided = (outcome: string, more: object = {}) => ({
+      kind: 'effect.decided',
+      stepKey: intent.stepKey,
+      decision: { intentSeq: intent.intentSeq, outcome, ...more },
+      actor: 'anna',
+      reason: 'seen',
+    });
+    const by = (...bodies: readonly object[]) => verificationOf(journal(...bodies), intent).decided?.actor;
+    expect(by(ask('c1'), answer('unknown'), decided('happened'))).toBe('anna');
+    expect(by(decided('happened'), ask('c1'), answer('unknown'))).toBe('anna');
+    expect(by(decided('did-not-happen'), decided('hold'))).toBe('anna');
+    expect(by(decided('hold'))).toBeUndefined();
+    expect(by(decided('happened', { intentSeq: 4 }))).toBeUndefined();
+  });
+
   it('knows every question about it, answered or not', () => {
     const events = journal(ask('c1'), answer('unknown'), ask('c2'), ask('c3', 'pay#1/other#1'));
     expect(verificationOf(events, intent).questions).toEqual(['c2', 'c1']);

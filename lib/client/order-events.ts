@@ -9,6 +9,7 @@ import { runKeys } from './run-queries';
 type Accepted = EventOf<'command.accepted'>;
 type Ended = EventOf<'command.ended'>;
 type Verified = EventOf<'effect.verified'>;
+type Decided = EventOf<'effect.decided'>;
 
 const AT_ONCE = 200;
 /** A run whose stream a page does not hear is looked at again so often. */
@@ -72,7 +73,7 @@ export const endedOrderQuery = (runId: string) =>
       ) ?? null,
   });
 
-/** What is known about one intent from asking, and what is still being asked. */
+/** What is known about one intent from asking and deciding, and what is still being asked. */
 export interface Verification {
   /** Newest answer, of a probe or a late worker. */
   readonly answer: Verified | undefined;
@@ -80,6 +81,8 @@ export interface Verification {
   readonly waits: Accepted | undefined;
   /** How the newest question ended, where it ended without an answer. */
   readonly ended: Ended | undefined;
+  /** The newest decision on it that is no hold. */
+  readonly decided: Decided | undefined;
   /** Ids of the questions that were read. */
   readonly questions: readonly string[];
 }
@@ -90,19 +93,25 @@ const isAnswer = (event: RunEvent, intent: Intent): event is Verified =>
   event.kind === 'effect.verified' &&
   event.stepKey === intent.stepKey &&
   event.intentSeq === intent.intentSeq;
+const isDecision = (event: RunEvent, intent: Intent): event is Decided =>
+  event.kind === 'effect.decided' &&
+  event.stepKey === intent.stepKey &&
+  event.decision.intentSeq === intent.intentSeq &&
+  event.decision.outcome !== 'hold';
 const isQuestion = (event: RunEvent, { stepKey }: Intent): event is Accepted =>
   event.kind === 'command.accepted' && event.mode === 'verify' && event.stepKey === stepKey;
 
 /** `events`: those after the intent, newest first. */
 export function verificationOf(events: readonly RunEvent[], intent: Intent): Verification {
   const answer = events.find((event): event is Verified => isAnswer(event, intent));
+  const decided = events.find((event): event is Decided => isDecision(event, intent));
   const askings = events.filter((event): event is Accepted => isQuestion(event, intent));
   const questions = askings.map((each) => each.commandId);
   const [asked] = askings;
   if (asked === undefined || (answer !== undefined && answer.seq > asked.seq))
-    return { answer, waits: undefined, ended: undefined, questions };
+    return { answer, decided, waits: undefined, ended: undefined, questions };
   const ended = events.find((event): event is Ended => isEnd(event, asked));
-  return { answer, waits: ended === undefined ? asked : undefined, ended, questions };
+  return { answer, decided, waits: ended === undefined ? asked : undefined, ended, questions };
 }
 
 /** Read from the run that owns the intent, whichever page asks. */
@@ -113,7 +122,7 @@ export const verificationQuery = (pageOf: string, effect: Intent & Pick<EffectRo
       verificationOf(
         await newestEvents(
           effect.runId,
-          ['command.accepted', 'command.ended', 'effect.verified'],
+          ['command.accepted', 'command.ended', 'effect.verified', 'effect.decided'],
           effect.intentSeq,
           (events) =>
             events.some((event) => isAnswer(event, effect)) &&

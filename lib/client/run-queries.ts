@@ -140,6 +140,19 @@ export const runQuery = (id: string) =>
     queryFn: async ({ signal }) => orThrow(await getJson<RunSummary>(apiUrl(runPath(id)), signal)),
   });
 
+/** A try to read a run while none of its changes are heard of; where the console answers, all that may have moved is read anew. */
+export const againQuery = (client: QueryClient, id: string, since: number) =>
+  queryOptions({
+    queryKey: [...runKeys.run(id), 'again', since],
+    queryFn: async ({ signal }) => {
+      orThrow(await getJson<RunSummary>(apiUrl(runPath(id)), signal));
+      await client.invalidateQueries({ queryKey: runKeys.live(id) });
+      return since;
+    },
+    retry: false,
+    gcTime: 0,
+  });
+
 const listUrl = (path: string, cursor?: string) => apiUrl(path, { limit: MANY, cursor });
 const graphUrl = (id: string, at: number, lists: GraphLists = 'all') =>
   apiUrl(runPath(id, '/graph'), { at, lists: lists === 'all' ? undefined : lists });
@@ -303,7 +316,7 @@ export const stopsQuery = (id: string) =>
       orThrow(
         await getJson<EventsAnswer>(
           apiUrl(runPath(id, '/events'), {
-            kinds: ['run.interrupted', 'run.failed'],
+            kinds: ['run.interrupted', 'run.failed', 'run.cancelled'],
             order: 'desc',
             limit: 200,
           }),

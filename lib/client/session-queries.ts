@@ -3,13 +3,14 @@ import { fail, ok, type Result } from '@/lib/core/shared/result';
 import type { SessionAnswer } from '@/lib/wire/v1/session';
 import { type ApiProblem, apiUrl, getJson, orThrow, postJson, toProblem } from './api';
 import { source } from './source';
+import { whenIdle } from './when-idle';
 
 export type Session = SessionAnswer;
 
 /** Who is signed in; it changes by signing in and out alone, and by the hour at which a session ends. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async ({ signal }) => orThrow(await getJson<Session>(apiUrl('/session'), signal)),
+  queryFn: async ({ signal }) => orThrow(await whenIdle(() => getJson<Session>(apiUrl('/session'), signal))),
   staleTime: 60_000,
 });
 

@@ -4,6 +4,7 @@ import type { workerRow } from '@/lib/wire/v1/worker';
 import { apiUrl, getJson, orThrow } from './api';
 import type { Page } from './api-types';
 import { source } from './source';
+import { whenIdle } from './when-idle';
 
 type WorkerRow = z.output<typeof workerRow>;
 
@@ -19,7 +20,8 @@ export const workersMark = (workers: readonly Pick<WorkerRow, 'workerId' | 'agen
 /** No stream tells of workers: asked for every few seconds while the page is looked at. */
 export const workersQuery = queryOptions({
   queryKey: ['workers'],
-  queryFn: async ({ signal }) => orThrow(await getJson<Page<WorkerRow>>(apiUrl('/workers'), signal)).items,
+  queryFn: async ({ signal }) =>
+    orThrow(await whenIdle(() => getJson<Page<WorkerRow>>(apiUrl('/workers'), signal))).items,
   refetchInterval: 4_000,
   retry: false,
 });

@@ -11,3 +11,4 @@ export const startElk = (): Worker =>
 
 /** Its text is unpacked after the page's code has run. */
 export const isElkAtHand = false;
+export const startElkAhead = (): void => undefined;

@@ -56,6 +56,22 @@ export function countVitest(file, { code, output }) {
   };
 }
 
+/** Suites of a Playwright report, those inside of others too. */
+const suitesOf = (suites = []) => suites.flatMap((suite) => [suite, ...suitesOf(suite.suites)]);
+
+/** A line for each reason that tests of a project were skipped for, and one for each test that gives none. */
+function skippedLines({ suites }) {
+  const lines = new Map();
+  for (const { title, tests } of suitesOf(suites).flatMap(({ specs = [] }) => specs))
+    for (const { status, projectName, annotations } of tests) {
+      if (status !== 'skipped') continue;
+      const why = annotations.find(({ type }) => type === 'skip')?.description;
+      const what = why === undefined ? `${projectName}, ${title}` : `${projectName} (${why})`;
+      lines.set(what, (lines.get(what) ?? 0) + 1);
+    }
+  return [...lines].map(([what, times]) => `skipped: ${times === 1 ? '' : `${times} tests of `}${what}`);
+}
+
 /** Counts of Playwright's JSON report; a test that passed only when tried again has passed and is named. */
 export function countPlaywright(file, { code, output }) {
   const report = readReport(file);
@@ -66,7 +82,7 @@ export function countPlaywright(file, { code, output }) {
     passed: expected + flaky,
     failed: failed === 0 && code !== 0 ? 1 : failed,
     skipped,
-    detail: code === 0 && flaky === 0 ? '' : output,
+    detail: [...(code === 0 && flaky === 0 ? [] : [output]), ...skippedLines(report)].join('\n'),
   };
 }
 

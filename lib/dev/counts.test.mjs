@@ -75,6 +75,30 @@ describe('counting a runner', () => {
     expect(countPlaywright(journeys, { code: 1, output: '' })).toMatchObject({ passed: 2, failed: 1 });
   });
 
+  it('says which journeys and pictures were skipped, and why, a line for each reason', () => {
+    const skipped = (title, ...annotations) => ({
+      title,
+      tests: [{ status: 'skipped', projectName: 'pictures', annotations }],
+    });
+    const why = { type: 'skip', description: 'drawn otherwise' };
+    const file = report({
+      stats: { expected: 1, unexpected: 0, flaky: 0, skipped: 3 },
+      errors: [],
+      suites: [
+        {
+          specs: [skipped('runs', why), { title: 'run', tests: [{ status: 'expected', annotations: [] }] }],
+          suites: [{ specs: [skipped('plan', why), skipped('of nobody')] }],
+        },
+      ],
+    });
+    expect(countPlaywright(file, { code: 0, output: 'all of it' })).toEqual({
+      passed: 1,
+      failed: 0,
+      skipped: 3,
+      detail: 'skipped: 2 tests of pictures (drawn otherwise)\nskipped: pictures, of nobody',
+    });
+  });
+
   it('takes a runner without a report as failed', () => {
     expect(countVitest(join(folder, 'none.json'), { code: 1, output: 'no' })).toMatchObject({
       failed: 1,

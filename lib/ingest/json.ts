@@ -83,7 +83,8 @@ export function parseJson(
     const value: FileJson = JSON.parse(text);
     return ok(found.longNumbers && integers === 'exact' ? withBigInts(text) : value);
   } catch (error) {
-    return fail({ kind: 'malformed', path, message: `not JSON: ${sentenceOf(error)}` });
+    const where = `${path}, character ${firstWrong(text)}`;
+    return fail({ kind: 'malformed', path: where, message: `not JSON: ${sentenceOf(error)}` });
   }
 }
 
@@ -91,6 +92,55 @@ const sentenceOf = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error);
   return message.length > 200 ? `${message.slice(0, 200).toWellFormed()}…` : message;
 };
+
+const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+/** Control characters, and escapes: those that are none are one character long. */
+const IN_STRING = /[^ -\uffff]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})?/g;
+
+/** Offset of the first token that cannot stand where it stands, or of the fault in a string; the text's length where it was cut off. */
+function firstWrong(text: string): number {
+  const closers: ('}' | ']')[] = [];
+  let due: 'name' | 'colon' | 'value' | 'after' = 'value';
+  /** Directly after a bracket that opens. */
+  let isFirst = false;
+  for (let at = 0; ; ) {
+    while (/[ \t\r\n]/.test(text.charAt(at))) at += 1;
+    const char = text.charAt(at);
+    if (char === '') return text.length;
+    const mayClose = due === 'after' || isFirst;
+    isFirst = false;
+    if (char === closers.at(-1) && mayClose) {
+      closers.pop();
+      due = 'after';
+      at += 1;
+    } else if (due === 'after') {
+      if (char !== ',' || closers.length === 0) return at;
+      due = closers.at(-1) === '}' ? 'name' : 'value';
+      at += 1;
+    } else if (due === 'colon') {
+      if (char !== ':') return at;
+      due = 'value';
+      at += 1;
+    } else if (char === '"') {
+      const end = afterString(text, at);
+      for (const { 0: found, index } of text.slice(at + 1, end - 1).matchAll(IN_STRING))
+        if (found.length === 1) return at + 1 + index;
+      due = due === 'name' ? 'colon' : 'after';
+      at = end;
+    } else if (due === 'value' && (char === '{' || char === '[')) {
+      closers.push(char === '{' ? '}' : ']');
+      due = char === '{' ? 'name' : 'value';
+      isFirst = true;
+      at += 1;
+    } else {
+      WORD.lastIndex = at;
+      const word = due === 'value' ? WORD.exec(text) : null;
+      if (word === null) return at;
+      due = 'after';
+      at = WORD.lastIndex;
+    }
+  }
+}
 
 /** Parses text that `JSON.parse` accepted, keeping integers that a double would round. */
 function withBigInts(text: string): FileJson {

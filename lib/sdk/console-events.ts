@@ -101,7 +101,7 @@ export class ConsoleEvents {
     const op = this.deps.callOf(stepKey);
     if (op === undefined)
       return `The run’s code does not wait for ${stepKey}, so its worker cannot ask about it.`;
-    if (op.arrived) return `${stepKey} had its outcome before the provider was asked.`;
+    if (op.arrived) return `${stepKey} had its outcome before downstream was asked.`;
     if (!isEffect(op)) return `${stepKey} changes nothing outside, so there is nothing to ask about.`;
     return (await this.deps.effects.verifyFor(op, commandId))
       ? undefined

@@ -174,6 +174,31 @@ describe('bombs', () => {
     await stillThere();
   });
 
+  it('in ZIP are refused unread, whatever they are said to be', async () => {
+    // Four GiB by its own account, in one entry; what follows is never looked at.
+    const entry = Buffer.concat([
+      Buffer.from('504b03042d0000000800000021000000000000000000fffffffe08000000', 'hex'),
+      Buffer.from('run.json'),
+      gzipSync(Buffer.alloc(UNZIPPED)).subarray(10),
+    ]);
+    for (const type of [
+      'application/zip',
+      'application/octet-stream',
+      'application/json',
+      'application/x-protobuf',
+    ])
+      for (const path of ['/api/v1/traces', '/v1/traces']) {
+        const answer = await post(path, entry, { 'content-type': type });
+        const text = await answer.text();
+        expect([path, type, answer.status]).toEqual([path, type, expect.toBeOneOf([400, 415])]);
+        // Nothing of it was unpacked.
+        expect(text).not.toMatch(/run\.json|decompressed|unpack/);
+      }
+    expect((await post('/api/v1/traces', entry, { 'content-encoding': 'zip' })).status).toBe(415);
+    expect((await post('/api/v1/traces', entry, { 'content-encoding': 'gzip' })).status).toBe(400);
+    await stillThere();
+  });
+
   it('of depth are refused before anything recurses', async () => {
     for (const deep of ['['.repeat(100_000), `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`])
       for (const path of [

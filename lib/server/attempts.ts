@@ -7,9 +7,9 @@ interface Budget {
 }
 
 /** Of one address. */
-const PER_ADDRESS: Budget = { most: 10, refillMs: 30_000 };
+export const PER_ADDRESS: Budget = { most: 10, refillMs: 30_000 };
 /** Of all of them: once it is used up, an address has one. */
-const OVERALL: Budget = { most: 100, refillMs: 1_000 };
+export const OVERALL: Budget = { most: 100, refillMs: 1_000 };
 const ONE: Budget = { most: 1, refillMs: 30_000 };
 
 /** Addresses that are remembered; the one that failed longest ago is forgotten first. */

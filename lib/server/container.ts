@@ -19,8 +19,8 @@ import { systemUser } from './system-user';
 import { Turns } from './turns';
 import { defaultUploadLimits } from './upload-body';
 
-const UPLOADS_AT_ONCE = 2;
-const SMALL_UPLOADS_AT_ONCE = 8;
+export const UPLOADS_AT_ONCE = 2;
+export const SMALL_UPLOADS_AT_ONCE = 8;
 const HOUR_MS = 60 * 60 * 1_000;
 
 /* What the store tells by its errors: a database that cannot be opened as it is, a write that found no room. */

@@ -9,7 +9,7 @@ import { inFile } from '@/lib/wire/v1/export';
 import type { CopyLine, CopyNotice } from './copy-line';
 
 /** A larger value, or what would make all of them larger, is named as left out. */
-export const copyLimits: CopyLimits = { payloadBytes: 8_000_000, totalBytes: 128_000_000 };
+export const copyLimits: CopyLimits = { payloadBytes: 8 * 1024 * 1024, totalBytes: 128 * 1024 * 1024 };
 
 /** The page of a copy was not built: `npm start` and `npm test` do. */
 export interface NotBuilt {

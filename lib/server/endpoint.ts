@@ -211,11 +211,12 @@ async function answerTo<Params, Query, Body, Value, Problem extends { readonly k
 }
 
 /** What whoever has shown nothing yet may send. */
+export const STRANGERS = { bodyBytes: 16_384, unzippedBytes: 16_384, jsonDepth: 8 } as const;
 const strangers = (limits: BodyLimits): BodyLimits => ({
   ...limits,
-  bodyBytes: Math.min(limits.bodyBytes, 16_384),
-  unzippedBytes: Math.min(limits.unzippedBytes, 16_384),
-  jsonDepth: Math.min(limits.jsonDepth, 8),
+  bodyBytes: Math.min(limits.bodyBytes, STRANGERS.bodyBytes),
+  unzippedBytes: Math.min(limits.unzippedBytes, STRANGERS.unzippedBytes),
+  jsonDepth: Math.min(limits.jsonDepth, STRANGERS.jsonDepth),
 });
 
 export const jsonAnswer = (value: unknown, status: number): Outgoing => ({

@@ -78,6 +78,8 @@ export interface LockedGateOptions {
   readonly now?: () => number;
 }
 
+/** Characters of a person's name. */
+export const MAX_NAME = 80;
 /** Tokens and addresses that belong together are remembered, so that a neighbour's wrong tokens do not lock them out. */
 const MOST_KNOWN = 10_000;
 
@@ -169,7 +171,7 @@ export class LockedGate implements Gate {
   #nameOf(text: string): Result<string, SignInProblem> {
     const name = text.normalize('NFC').trim();
     const bad = (detail: string) => fail({ kind: 'bad-name', detail } as const);
-    if (name === '' || [...name].length > 80) return bad('A name has 1 to 80 characters.');
+    if (name === '' || [...name].length > MAX_NAME) return bad(`A name has 1 to ${MAX_NAME} characters.`);
     if (/[\p{C}\p{Zl}\p{Zp}]/u.test(name)) return bad('A name holds no control or invisible characters.');
     const taken = this.#options.tokens.grants(this.#now()).some((grant) => sameName(grant.name, name));
     return taken ? bad('This is the name of a token; give your own.') : ok(name);

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { refuseBroken } from './refuse-broken';
 
 /** How long a request's head may take, ms. Node's own default. */
-const HEAD_MS = 60_000;
+export const HEAD_MS = 60_000;
 
 /**
  * A server as the console needs it. How long a body may take is judged by its silence (`BODY_IDLE_MS`), while an upload

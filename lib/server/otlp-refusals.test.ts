@@ -5,7 +5,7 @@ import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-t
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runId } from '@/lib/core/events/ids';
 import { memoryStore } from '@/lib/testing/memory-store';
-import { agentSpans, sent } from '@/lib/testing/otlp-spans';
+import { agentSpans, sent, statusIn } from '@/lib/testing/otlp-spans';
 import { startTestConsole, type TestConsole } from '@/lib/testing/test-console';
 import { LockedGate } from './gate';
 import { SessionCookies } from './session-cookie';
@@ -31,21 +31,12 @@ class Book extends TokenBook {
 }
 
 const TYPES = { json: 'application/json', protobuf: 'application/x-protobuf' } as const;
-type Encoding = keyof typeof TYPES;
 
 interface Told {
   readonly status: number;
   readonly type: string | undefined;
   readonly retryAfter: string | undefined;
   readonly body: Buffer;
-}
-
-/** `google.rpc.Status` as either encoding has it: fields 1 and 2. */
-function statusIn(encoding: Encoding, body: Buffer): { readonly code: number; readonly message: string } {
-  if (encoding === 'json') return JSON.parse(body.toString('utf8')) as { code: number; message: string };
-  expect([body[0], body[2]]).toEqual([0x08, 0x12]);
-  const isLong = ((body[3] ?? 0) & 0x80) !== 0;
-  return { code: body[1] ?? -1, message: body.subarray(isLong ? 5 : 4).toString('utf8') };
 }
 
 let now = Date.UTC(2026, 0, 1);

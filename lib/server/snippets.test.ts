@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ApiClient, until } from '@/lib/testing/api-client';
@@ -82,20 +82,28 @@ it('the page in docs/ has every snippet as the file has it', async () => {
   }
 });
 
+/** A package that the repository has, where `npm install` would put it. */
+async function linked(...names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const at = join(folder, 'node_modules', name);
+    await mkdir(dirname(at), { recursive: true });
+    await rm(at, { recursive: true, force: true });
+    await symlink(join(root, 'node_modules', name), at);
+  }
+}
+
 it('TypeScript: compiles against the packed SDK, and its run is completed', async () => {
-  await runCommand(process.execPath, [join(root, 'lib/sdk/build.mjs')]);
-  const modules = join(folder, 'node_modules');
-  await mkdir(join(modules, '@rerail'), { recursive: true });
-  const sdk = join(modules, '@rerail/sdk');
-  await cp(join(root, 'lib/sdk/dist'), join(sdk, 'dist'), { recursive: true });
-  await cp(join(root, 'lib/sdk/package.json'), join(sdk, 'package.json'));
-  await mkdir(join(modules, '@types'), { recursive: true });
-  await symlink(join(root, 'node_modules/@types/node'), join(modules, '@types/node'));
-  await symlink(join(root, 'node_modules/undici-types'), join(modules, 'undici-types'));
-  // The line of the installation that compiles, without its installation.
-  const [line] = /^npx tsc .*$/m.exec(snippets['sdk-install.sh']) ?? [''];
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  await runCommand(process.execPath, [tsc, ...line.split(' ').slice(2)], folder);
+  const lines = snippets['sdk-install.sh'].split('\n').filter((line) => /^[^#]/.test(line));
+  const [pack = '', install = '', tools, compile = '', start] = lines.map((line) =>
+    line.replace('/tmp', folder),
+  );
+  await runCommand('sh', ['-ec', pack], root);
+  await runCommand('sh', ['-ec', `${install} --offline --no-audit --no-fund`], folder);
+  // Not from the registry: a test asks nobody.
+  expect(tools).toBe('npm install --save-dev typescript @types/node');
+  await linked('typescript', '@types/node', 'undici-types', '.bin/tsc');
+  await runCommand('sh', ['-ec', compile], folder);
+  expect(start).toBe('node worker.js');
   Object.assign(process.env, { RERAIL_TOKEN: TOKEN });
   const worker = startChild(join(folder, 'worker.js'), []);
   try {
@@ -114,7 +122,8 @@ it('TypeScript: compiles against the packed SDK, and its run is completed', asyn
 it('curl: uploads a file', async () => {
   const history = join(root, 'lib/ingest/langgraph/fixtures/flat-ids-2024.json');
   await cp(history, join(folder, 'trace.json'));
-  const sent = await shell(snippets['upload.sh']);
+  const token = snippets['token.sh'].replace('YOUR_TOKEN', TOKEN);
+  const sent = await shell(`${token}\n${snippets['upload.sh']}`, { RERAIL_TOKEN: '' });
   expect(sent, sent.stderr).toMatchObject({ status: 0 });
   const { runs } = JSON.parse(sent.stdout);
   expect(runs).toMatchObject([{ format: 'langgraph' }]);
@@ -149,22 +158,20 @@ it('Python: records a run from its beginning to its end', async (context) => {
 }, 90_000);
 
 it('OTLP: a model’s call arrives as a run, sent by the real exporter', async () => {
-  for (const name of ['ai', '@opentelemetry', '@ai-sdk', 'zod']) {
-    await mkdir(join(folder, 'node_modules'), { recursive: true });
-    await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name)).catch(
-      () => undefined,
-    );
-  }
+  await linked('typescript', '@types/node', 'undici-types', '.bin/tsc');
+  await linked('ai', '@opentelemetry', '@ai-sdk', 'zod');
   await writeFile(
-    join(folder, 'model.js'),
+    join(folder, 'model.ts'),
     `import { MockLanguageModelV3 } from 'ai/test';
      export const model = new MockLanguageModelV3({ doGenerate: async () => ({
        content: [{ type: 'text', text: 'Hello, Ada!' }], finishReason: { unified: 'stop', raw: 'stop' },
        usage: { inputTokens: { total: 3, noCache: 3, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 4, text: 4, reasoning: 0 } }, warnings: [] }) });`,
   );
-  const { transform } = await import('esbuild');
-  const { code } = await transform(snippets['ai-sdk.ts'], { loader: 'ts', format: 'esm', target: 'node20' });
-  await writeFile(join(folder, 'ai-sdk.js'), code);
+  await runCommand(
+    'sh',
+    ['-ec', 'npx tsc --target es2022 --module nodenext --strict --skipLibCheck ai-sdk.ts'],
+    folder,
+  );
   const ran = await shell(`${snippets['otlp.sh']}\n${snippets['otlp-token.sh']}\nnode ai-sdk.js`);
   expect(ran, ran.stderr).toMatchObject({ status: 0, stdout: 'Hello, Ada!\n' });
   const runs = await until(

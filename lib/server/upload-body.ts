@@ -36,11 +36,11 @@ export type UploadBodyProblem =
       readonly detail: string;
     };
 
-const RATIO_FROM = 8 * MIB;
+export const RATIO_FROM = 8 * MIB;
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
 
 /** What is no larger, unpacked too, takes a turn among small ones. */
-const SMALL = { body: MIB, unzipped: 8 * MIB } as const;
+export const SMALL = { body: MIB, unzipped: 8 * MIB } as const;
 
 /**
  * Hands the file in the body to `use`, unpacked where it is gzip, by its header or by its first bytes (a `.gz` sent as it

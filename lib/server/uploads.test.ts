@@ -146,8 +146,8 @@ describe('POST /api/v1/traces', () => {
 
   it('refuses what is malformed and says where', async () => {
     for (const [body, path] of [
-      ['[{"values":{},"next":[],"checkpoint_id":1}]', '$'],
-      ['[{"values":{},"next":[],"checkpoint_id":"c"', '$'],
+      ['[{"values":{},"next":[],"checkpoint_id":1}]', '$[0]'],
+      ['[{"values":{},"next":[],"checkpoint_id":"c"', '$, character 43'],
       ['{"format":"rerail-export","version":1}', 'line 1'],
       ['{"format":"rerail-export","version":2}\n', 'line 1, $.version'],
     ] as const) {

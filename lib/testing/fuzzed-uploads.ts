@@ -96,9 +96,10 @@ export function fuzzedCase(of: readonly Sample[], seed: number): FuzzedCase {
   for (let time = 0; time < times; time += 1)
     for (const damaged of mutations(bytes, 1, random(2 ** 31))) bytes = damaged;
   const name = `${sample.name}, damaged ${times} times`;
-  return random(8) === 0
-    ? { seed, name, bytes: new Uint8Array(gzipSync(bytes)), contentType, contentEncoding: 'gzip' }
-    : { seed, name, bytes: new Uint8Array(bytes), contentType };
+  if (random(8) > 0) return { seed, name, bytes: new Uint8Array(bytes), contentType };
+  let packed: Uint8Array = gzipSync(bytes);
+  if (random(3) === 0) for (const damaged of mutations(packed, 1, random(2 ** 31))) packed = damaged;
+  return { seed, name, bytes: new Uint8Array(packed), contentType, contentEncoding: 'gzip' };
 }
 
 /** Of the environment: `RERAIL_FUZZ_SEED` (else another one every day) and `RERAIL_FUZZ_COUNT`. */
@@ -122,10 +123,38 @@ export async function repeatable(one: FuzzedCase, check: () => Promise<void>): P
   }
 }
 
-/** Milliseconds of this process's own work: a machine that is busy with others makes nothing slow. */
-export async function worked(work: () => Promise<void>): Promise<number> {
+/** Longer than this is a hang: of this process's own work, since a machine that is busy with others makes nothing slow … */
+const MOST_WORK_MS = 2_000;
+/** … and by the clock, for work that waits for what never comes. */
+const MOST_WAIT_MS = 20_000;
+
+/** Throws where the work hangs. */
+export async function inTime(work: () => Promise<void>): Promise<void> {
   const before = process.cpuUsage();
-  await work();
+  let alarm: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    alarm = setTimeout(() => reject(new Error(`it is not done after ${MOST_WAIT_MS} ms`)), MOST_WAIT_MS);
+  });
+  await Promise.race([work(), late]).finally(() => clearTimeout(alarm));
   const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
+  const worked = (user + system) / 1_000;
+  if (worked > MOST_WORK_MS) throw new Error(`it took ${worked} ms of work`);
 }
+
+const INSIDE = String.raw`(?:\$|resourceSpans|resource_spans|batches)(?:\.\w+|\[\d+\])*`;
+/** All ways in which a refusal says where: the request's part, a line, a place in it, an offset, or a run and its event. */
+const PLACE = [
+  String.raw`body(?:, byte \d+)?`,
+  String.raw`query\.format`,
+  String.raw`(?:line \d+, )?(?:byte|character) \d+`,
+  String.raw`(?:line \d+, )?${INSIDE}(?:, (?:byte|character) \d+)?`,
+  String.raw`line \d+`,
+].join('|');
+
+/** Whether the path of an error is a place. */
+export const isPlace = (path: string | undefined): boolean => new RegExp(`^(?:${PLACE})$`).test(path ?? '');
+
+/** Whether a sentence names a place and what is wrong there. */
+export const namesPlace = (sentence: string): boolean =>
+  new RegExp(String.raw`(?:^|[.:;] )(?:${PLACE}): ?\S`).test(sentence) ||
+  /^Run \S+ (?:is stored with another content from seq \d+ on|has its home here)/.test(sentence);

@@ -77,3 +77,14 @@ export async function onTheWire(
   await new Promise((done) => server.close(done));
   return Buffer.concat(bodies);
 }
+
+/** `google.rpc.Status` as either encoding has it: fields 1 and 2. */
+export function statusIn(
+  encoding: 'json' | 'protobuf',
+  body: Buffer,
+): { readonly code: number; readonly message: string } {
+  if (encoding === 'json') return JSON.parse(body.toString('utf8')) as { code: number; message: string };
+  if (body[0] !== 0x08 || body[2] !== 0x12) throw new Error('These bytes are no google.rpc.Status');
+  const isLong = ((body[3] ?? 0) & 0x80) !== 0;
+  return { code: body[1] ?? -1, message: body.subarray(isLong ? 5 : 4).toString('utf8') };
+}

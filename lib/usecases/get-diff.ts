@@ -10,7 +10,7 @@ import type { NotFound } from './problems';
 import { clampToHead, stateAt } from './state-at';
 
 /** Larger variables are compared as wholes: the reader opens them side by side. */
-const LARGEST_COMPARED_BYTES = 256 * 1024;
+export const LARGEST_COMPARED_BYTES = 256 * 1024;
 
 /** What differs between the states at two seqs. */
 export async function getDiff(

@@ -225,11 +225,12 @@ describe('formats', () => {
       problem: {
         kind: 'unknown-format',
         known: [{ format: 'rerail' }, { format: 'langgraph' }, { format: 'otlp' }],
+        errors: [{ path: 'body' }],
       },
     });
     expect(await upload(memoryStore(), Buffer.from('[]'), 'nosuch')).toMatchObject({
       ok: false,
-      problem: { kind: 'unknown-format' },
+      problem: { kind: 'unknown-format', errors: [{ path: 'query.format' }] },
     });
   });
 

@@ -79,20 +79,23 @@ function importerFor(
 ): Result<Importer, ImportTracesProblem> {
   const known = importers.map(({ id, title }) => ({ format: id, title }));
   const list = known.map(({ format, title }) => `${format} (${title})`).join(', ');
+  const unknown = (detail: string, path: string, message: string) =>
+    fail({
+      kind: 'unknown-format',
+      known,
+      detail: `${detail} Known are: ${list}.`,
+      errors: [{ path, message }],
+    } as const);
   if (ask.format !== undefined) {
     const named = importers.find(({ id }) => id === ask.format);
     return named === undefined
-      ? fail({ kind: 'unknown-format', known, detail: `The format is not known. Known are: ${list}.` })
+      ? unknown('The format is not known.', 'query.format', 'is no known format')
       : ok(named);
   }
   const head = new TextDecoder().decode(ask.bytes.subarray(0, HEAD_BYTES));
   const found = importers.find((importer) => importer.recognises(head, ask.contentType));
   return found === undefined
-    ? fail({
-        kind: 'unknown-format',
-        known,
-        detail: `The content is of no known format. Known are: ${list}.`,
-      })
+    ? unknown('The content is of no known format.', 'body', 'begins like no known format')
     : ok(found);
 }
 

@@ -6,8 +6,8 @@ import type { ShareRecord } from './ports';
 import { type NotFound, noRun } from './problems';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-const USUAL_MS = 7 * DAY_MS;
-const LONGEST_MS = 90 * DAY_MS;
+export const USUAL_MS = 7 * DAY_MS;
+export const LONGEST_MS = 90 * DAY_MS;
 
 export type BadExpiry = { readonly kind: 'bad-expiry'; readonly detail: string };
 

@@ -447,7 +447,7 @@ describe('an effect whose run has its home elsewhere', () => {
       const refused = await there.command(fork.body.runId, { ...verify, commandId: randomUUID() });
       expect(refused).toMatchObject({ status: 409, body: { type: 'urn:rerail:problem:not-possible' } });
       expect(refused.body.detail).toContain(`Run ${worker.runId}`);
-      expect(refused.body.detail).toContain('decide by hand');
+      expect(refused.body.detail).toContain('or decide what happened');
       expect(
         await there.command(fork.body.runId, {
           mode: 'decide',

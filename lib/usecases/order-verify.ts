@@ -30,7 +30,7 @@ export async function orderVerify(
   if (elsewhere)
     return fail({
       kind: 'not-possible',
-      detail: `Run ${owner} sent ${stepKey} and has its home elsewhere: ask downstream there, or decide by hand what happened.`,
+      detail: `Run ${owner} intended ${stepKey} and has its home elsewhere: ask downstream there, or decide what happened.`,
     });
   return writeOrder<CommandProblem>(
     deps,
@@ -45,7 +45,7 @@ export async function orderVerify(
           kind: 'intent-changed',
           stepKey,
           intentSeq: now.intentSeq,
-          detail: `Run ${now.runId} sent ${stepKey} again since; ask for that attempt.`,
+          detail: `Run ${now.runId} intended ${stepKey} again since; ask for that attempt.`,
         });
       if (now === undefined || !isInDoubt(now, context.now)) {
         return fail({

@@ -42,6 +42,19 @@ const untouched = (...names: readonly ('lineage' | 'effects')[]) => {
     });
 };
 
+it('says that a machine was mined where the trace shows one, not of a run that has not begun', async () => {
+  const fresh = newRunRecord('not_begun');
+  await append(store, 'not_begun', { bodies: [queued], run: fresh });
+  const entered = { ...fresh.state, counts: { ...fresh.state.counts, visits: 1 } };
+  await append(store, 'undeclared', {
+    bodies: [queued],
+    run: { ...newRunRecord('undeclared'), state: entered },
+  });
+  const badges = async (id: string) => (await api.get(`/api/v1/runs/${id}`)).body.badges;
+  expect(await badges('not_begun')).not.toContain('mined');
+  expect(await badges('undeclared')).toContain('mined');
+});
+
 it('a run names its newest children and counts them all, and its lineage is not loaded for that', async () => {
   const worker = await TestWorker.create(api);
   for (let i = 0; i < 120; i++)

@@ -78,7 +78,7 @@ export async function viewRuns(
   );
 }
 
-/** Those whose machine is what their trace shows: none was declared, or the importer mined it. */
+/** Those whose machine is what their trace shows: none was declared, or the importer mined it. One that has not begun shows none. */
 async function minedAmong(
   { store }: Pick<UsecaseDeps, 'store'>,
   runs: readonly RunRecord[],
@@ -90,8 +90,10 @@ async function minedAmong(
       [...digests].map(async (digest) => [digest, await store.machines.get(digest)] as const),
     ),
   );
-  const isMined = ({ home, state: { machineDigest } }: RunRecord): boolean =>
-    machineDigest === undefined || (home === 'mirror' && machines.get(machineDigest)?.provenance === 'mined');
+  const isMined = ({ home, state: { machineDigest, counts } }: RunRecord): boolean =>
+    machineDigest === undefined
+      ? counts.visits > 0
+      : home === 'mirror' && machines.get(machineDigest)?.provenance === 'mined';
   return new Set(runs.filter(isMined).map(({ runId }) => runId));
 }
 

@@ -57,7 +57,7 @@ export async function stepsAround(
       const next = items[end]?.step.startedSeq;
       const to =
         next !== undefined ? seq(next - 1) : nextCursor === undefined ? undefined : newest.step.startedSeq;
-      return ok({ steps, after, to, total, visits: await visitsIn(deps, run, after, to ?? run.headSeq) });
+      return ok({ steps, after, to, total, visits: await visitsIn(deps, run, after, to) });
     }
     return ok(undefined);
   });
@@ -74,8 +74,10 @@ async function visitsIn(
   { store }: Pick<UsecaseDeps, 'store'>,
   run: RunRecord,
   after: Seq,
-  to: Seq,
+  /** Undefined: to the end. */
+  end: Seq | undefined,
 ): Promise<readonly GraphVisit[]> {
+  const to = end ?? run.headSeq;
   const events = await store.events(run.runId, {
     before: seq(to + 1),
     limit: VISIT_EVENTS,
@@ -84,5 +86,7 @@ async function visitsIn(
   });
   const segments = segmentsAt(run.state.rewinds, run.headSeq);
   const path = events.filter((event): event is VisitEvent => inForce(event.seq, segments)).toReversed();
-  return visitsOf(path, to).filter(({ leftSeq }) => leftSeq === undefined || leftSeq > after);
+  return visitsOf(path, to, end === undefined ? run.state.at : undefined).filter(
+    ({ leftSeq }) => leftSeq === undefined || leftSeq > after,
+  );
 }

@@ -109,7 +109,7 @@ describe('what a fork of the lineage sent at another console', () => {
           expect.objectContaining({
             key: REFUND,
             disposition: 'needs-decision',
-            reason: expect.stringContaining(`Run ${fork.runId} sent it as well`),
+            reason: expect.stringContaining(`Run ${fork.runId} intended it as well`),
           }),
         );
       }

@@ -43,6 +43,7 @@ export type ImportTracesProblem =
       readonly kind: 'unknown-format';
       readonly detail: string;
       readonly known: readonly { readonly format: string; readonly title: string }[];
+      readonly errors: readonly ImportWarning[];
     }
   | { readonly kind: 'malformed'; readonly detail: string; readonly errors: readonly ImportWarning[] }
   | {

@@ -26,20 +26,22 @@ import {
   useState,
 } from 'react';
 import { Button } from '@/components/ui/button';
-import { duration, plural } from '@/components/ui/format';
+import { plural } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
 import { useHotkeys } from '@/components/ui/hotkeys';
-import type { MarkView } from '@/components/ui/mark';
 import { EmptyNote, ProblemNote, Skeleton } from '@/components/ui/problem-note';
-import type { GraphAt } from '@/lib/client/api-types';
+import type { GraphAt, RunSummary } from '@/lib/client/api-types';
 import { runParams } from '@/lib/client/url-state';
 import { shortNumbers } from '../checkpoint-words';
-import { runStatusView } from '../views';
+import { type Failed, Unread } from '../unread';
+import { useGraphAt } from '../use-graphs';
 import { LayoutNotLoaded, layout } from './layout';
+import { machineWords, stateWords } from './state-words';
 import {
   edgesAhead,
   foldedTo,
   NODE,
+  type Point,
   placedInRows,
   type Size,
   type StateNode,
@@ -51,45 +53,30 @@ import {
 } from './to-graph';
 import { fitted, revealing } from './view';
 
-/** How a run stands in a state other than by going on or having ended well. */
-const standing: Partial<Record<GraphAt['status'], MarkView>> = {
-  failed: runStatusView.failed,
-  interrupted: runStatusView.interrupted,
-  cancelled: runStatusView.cancelled,
-  waiting: runStatusView.waiting,
-  paused: runStatusView.paused,
-};
-
 /** What a press on a state does, given the entries of its visits. The same function while the cursor moves. */
 const Press = createContext<(entries: readonly number[]) => void>(() => undefined);
 
 const StateNodeView = memo(function StateNodeView({ data }: NodeProps<StateNode>) {
   const press = useContext(Press);
-  const never = data.visits === 0;
-  const stands = data.status === undefined ? undefined : standing[data.status];
-  const meta = never
-    ? 'never visited'
-    : data.status === 'waiting' || data.status === 'paused'
-      ? (stands?.word.toLowerCase() ?? '')
-      : duration(data.totalMs);
+  const { stands, meta, label, title } = stateWords(data);
   return (
     <>
       <Handle type="target" position={Position.Top} isConnectable={false} />
       <button
         type="button"
         className="state-node"
-        data-never={never ? '' : undefined}
+        data-never={data.unvisited === undefined ? undefined : ''}
         data-cursor={data.atCursor ? '' : undefined}
-        data-stopped={data.stoppedHere ? '' : undefined}
+        data-stopped={data.stoppedHere ? stands?.tone : undefined}
         data-final={data.final ? '' : undefined}
-        data-initial={data.initial ? '' : undefined}
         data-ahead={data.ahead ? '' : undefined}
-        aria-label={`State ${data.name}, ${never ? 'never visited' : plural(data.visits, 'visit')}${data.atCursor ? ', at the cursor' : ''}${stands ? `, ${stands.word.toLowerCase()} here` : ''}`}
-        title={data.said}
+        aria-label={label}
+        title={title}
         onClick={() => press(data.entries)}
       >
+        {data.initial && <i className="start-dot" style={{ left: data.marks.start }} aria-hidden="true" />}
         {data.atCursor && (
-          <span className="flag" aria-hidden="true">
+          <span className="flag" data-side={data.marks.flag} aria-hidden="true">
             cursor
           </span>
         )}
@@ -100,10 +87,10 @@ const StateNodeView = memo(function StateNodeView({ data }: NodeProps<StateNode>
             </span>
           )}
           <code className="clip">{data.name}</code>
-          {!never && <b>{data.visits}</b>}
+          {data.unvisited === undefined && <b>{data.visits}</b>}
         </span>
         <span className="meta">
-          <span className="clip">{data.initial && never ? 'starts here' : meta}</span>
+          <span className="clip">{meta}</span>
           {data.checkpoints.length > 0 && (
             <span
               className="pins"
@@ -119,11 +106,6 @@ const StateNodeView = memo(function StateNodeView({ data }: NodeProps<StateNode>
     </>
   );
 });
-
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
 
 /** elk's splines come as cubic Bézier points; anything else is drawn straight. */
 function pathOf(points: readonly Point[]): string {
@@ -232,9 +214,13 @@ function Arrows() {
 }
 
 interface Props {
-  readonly atCursor: GraphAt | undefined;
+  readonly run: RunSummary;
+  /** Seq of the cursor, once it rests. */
+  readonly settled: number;
+  /** The machine at the head; `failed`: why it could not be read. */
   readonly whole: GraphAt | undefined;
-  readonly errors: { readonly atCursor: string | undefined; readonly atHead: string | undefined };
+  readonly failed: Failed | undefined;
+  readonly lists: GraphAt | undefined;
   /** A state was pressed; given the entries of its visits. The same function while the cursor moves. */
   readonly onEnter: (entries: readonly number[]) => void;
 }
@@ -243,10 +229,12 @@ const Canvas = memo(function Canvas({
   graph,
   whole,
   isFolded,
+  rewound,
   press,
 }: {
   /** The whole machine would be too large to be read, and nobody asked for it. */
   readonly isFolded: boolean;
+  readonly rewound: boolean;
   readonly graph: GraphAt;
   readonly whole: GraphAt;
   readonly press: (entries: readonly number[]) => void;
@@ -264,6 +252,10 @@ const Canvas = memo(function Canvas({
     };
   }, [whole, graph, isFolded]);
   const ahead = useMemo(() => edgesAhead(whole), [whole]);
+  const entered = useMemo(
+    () => new Set(whole.states.filter(({ visits }) => visits > 0).map(({ name }) => name)),
+    [whole],
+  );
   const { shape, key } = useMemo(() => {
     const drawn = shapeOf(shown.whole, shown.graph);
     return { shape: drawn, key: shapeKey(drawn) };
@@ -275,9 +267,14 @@ const Canvas = memo(function Canvas({
     retry: (_, error) => error instanceof LayoutNotLoaded,
     retryDelay: 1_000,
   });
+  const laidOut = useMemo(() => placed.data && { key, ...placed.data }, [key, placed.data]);
+  // An answer is shown in one go; drawn after it, the first drawing lets presses in between.
+  const drawn = useDeferredValue(laidOut);
+  const places = drawn?.key === key ? drawn : undefined;
   const { nodes, edges } = useMemo(
-    () => (placed.data ? toGraph(shown.graph, placed.data, ahead) : { nodes: [], edges: NO_EDGES }),
-    [shown, placed.data, ahead],
+    () =>
+      places ? toGraph(shown.graph, places, { ahead, entered, rewound }) : { nodes: [], edges: NO_EDGES },
+    [shown, places, ahead, entered, rewound],
   );
   // Hundreds of states and edges at once would hold up the page; the states come first.
   const drawnEdges = useDeferredValue(edges, NO_EDGES);
@@ -285,13 +282,13 @@ const Canvas = memo(function Canvas({
   const showFocused = ({ target, currentTarget }: FocusEvent) => {
     const id =
       target.matches(':focus-visible') && target.closest<HTMLElement>('.react-flow__node')?.dataset['id'];
-    const at = id ? placed.data?.nodes.get(id) : undefined;
+    const at = id ? places?.nodes.get(id) : undefined;
     if (at)
       void setViewport(revealing(getViewport(), currentTarget.getBoundingClientRect(), { ...at, ...NODE }));
   };
   if (placed.isError)
     return <ProblemNote title="The graph could not be laid out" detail={placed.error.message} />;
-  if (!placed.data) return <Skeleton rows={4} />;
+  if (!places) return <Skeleton rows={4} />;
   return (
     <Press value={press}>
       <Arrows />
@@ -316,8 +313,8 @@ const Canvas = memo(function Canvas({
           proOptions={{ hideAttribution: true }}
         >
           <Follow
-            at={graph.current === null ? undefined : placed.data.nodes.get(graph.current)}
-            size={placed.data.size}
+            at={graph.current === null ? undefined : places.nodes.get(graph.current)}
+            size={places.size}
             pane={pane}
           />
         </ReactFlow>
@@ -338,18 +335,22 @@ function Follow({
   readonly pane: RefObject<HTMLDivElement | null>;
 }) {
   const { getViewport, setViewport, viewportInitialized: ready } = useReactFlow();
-  const fit = useEffectEvent((room: Size) => void setViewport(fitted(room, size, at && { ...at, ...NODE })));
+  // As the browser tells it: to ask for it would make it lay out the page for each move.
+  const room = useRef<Size | undefined>(undefined);
+  const fit = useEffectEvent((now: Size) => {
+    room.current = now;
+    void setViewport(fitted(now, size, at && { ...at, ...NODE }));
+  });
   const show = useEffectEvent(() => {
-    const room = pane.current?.getBoundingClientRect();
-    if (!room || !at) return;
+    if (!room.current || !at) return;
     const now = getViewport();
-    const next = revealing(now, room, { ...at, ...NODE });
+    const next = revealing(now, room.current, { ...at, ...NODE });
     if (next !== now) void setViewport(next);
   });
   useEffect(() => {
     const box = pane.current;
     if (!box || !ready) return;
-    const observer = new ResizeObserver(() => fit(box.getBoundingClientRect()));
+    const observer = new ResizeObserver(([entry]) => entry && fit(entry.contentRect));
     observer.observe(box);
     return () => observer.disconnect();
   }, [pane, ready]);
@@ -393,13 +394,17 @@ function Zoom() {
   );
 }
 
-export const GraphPane = memo(function GraphPane({ atCursor, whole, errors, onEnter }: Props) {
-  const [{ graph: scope }, setParams] = useQueryStates({ graph: runParams.graph }, { history: 'replace' });
+const graphParams = { graph: runParams.graph };
+
+export const GraphPane = memo(function GraphPane({ run, settled, whole, failed, lists, onEnter }: Props) {
+  const { atCursor, failed: cursorFailed } = useGraphAt(run, settled, lists);
+  const [{ graph: scope }, setParams] = useQueryStates(graphParams, { history: 'replace' });
   const setScope = (next: 'cursor' | 'whole') => void setParams({ graph: next });
   const [isWhole, setIsWhole] = useState(false);
   const graph = scope === 'cursor' ? atCursor : whole;
+  const known = graph && machineWords(graph);
   const fold = useMemo(() => (whole && graph ? foldedTo(whole, graph) : undefined), [whole, graph]);
-  const error = errors.atHead ?? (scope === 'cursor' ? errors.atCursor : undefined);
+  const error = failed ?? (scope === 'cursor' ? cursorFailed : undefined);
   return (
     <ReactFlowProvider>
       <section className="pane" aria-label="Machine">
@@ -408,13 +413,9 @@ export const GraphPane = memo(function GraphPane({ atCursor, whole, errors, onEn
           {graph && (
             <span
               className="second small clip"
-              title={
-                graph.provenance === 'mined'
-                  ? 'Drawn from what the trace shows; nobody declared it'
-                  : undefined
-              }
+              title={known === 'mined' ? 'Drawn from what the trace shows; nobody declared it' : undefined}
             >
-              {graph.provenance}
+              {known}
               {graph.machineDigest !== null && (
                 <code className="third"> {graph.machineDigest.slice(0, 8)}</code>
               )}
@@ -432,13 +433,13 @@ export const GraphPane = memo(function GraphPane({ atCursor, whole, errors, onEn
           <Zoom />
         </div>
         <div className="graph">
-          {error !== undefined && <ProblemNote title="The graph could not be loaded" detail={error} />}
+          {error !== undefined && <Unread what="The graph" error={error.error} onAgain={error.again} />}
           {(!graph || !whole) && error === undefined && <Skeleton rows={4} />}
           {graph && error === undefined && graph.states.length === 0 && (
             <EmptyNote title="No state yet">The run has not entered its first state.</EmptyNote>
           )}
           {graph && whole && error === undefined && graph.states.length > 0 && (
-            <Canvas graph={graph} whole={whole} isFolded={!isWhole} press={onEnter} />
+            <Canvas graph={graph} whole={whole} isFolded={!isWhole} rewound={run.line > 0} press={onEnter} />
           )}
           {fold && whole && error === undefined && (
             <p className="graph-folded" role="status">
@@ -458,7 +459,7 @@ export const GraphPane = memo(function GraphPane({ atCursor, whole, errors, onEn
               <i /> visited
             </span>
             <span>
-              <i data-k="never" /> never visited
+              <i data-k="never" /> not visited
             </span>
             <span>
               <i data-k="bad" /> stopped here

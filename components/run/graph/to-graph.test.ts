@@ -10,6 +10,7 @@ import {
   shapeKey,
   shapeOf,
   toGraph,
+  topMarks,
   withFold,
 } from './to-graph';
 
@@ -36,7 +37,7 @@ const graph = (taken: number): GraphAt => ({
     { from: 'plan', to: 'pay', taken, lastSeq: null, declared: true, newest: taken > 0 },
     { from: 'plan', to: 'gone', taken: 0, lastSeq: null, declared: true, newest: false },
   ],
-  visits: [{ state: 'plan', visit: 1, key: 'plan#1', enteredSeq: seq(2), leftSeq: seq(6) }],
+  visits: [{ state: 'plan', visit: 1, key: 'plan#1', enteredSeq: seq(2), leftSeq: seq(6), ms: 40 }],
   checkpoints: [{ id: 'cp_4', n: 1, state: 'plan', seq: seq(4) }],
 });
 const placed = {
@@ -86,6 +87,39 @@ describe('the graph', () => {
     expect(
       toGraph(graph(1), placed).edges.map((edge) => [edge.id, edge.data?.taken, edge.data?.newest]),
     ).toEqual([['plan→pay', 1, true]]);
+  });
+
+  it('knows of a state without a visit whether the run entered it later', () => {
+    const unvisited = (entered: readonly string[], rewound = false) =>
+      toGraph(graph(0), placed, { entered: new Set(entered), rewound }).nodes.map(({ id, data }) => [
+        id,
+        data.unvisited,
+      ]);
+    expect(unvisited(['plan', 'pay'])).toEqual([
+      ['pay', 'later'],
+      ['plan', undefined],
+    ]);
+    expect(unvisited(['plan'])[0]).toEqual(['pay', 'never']);
+    expect(unvisited(['plan'], true)[0]).toEqual(['pay', 'not-in-force']);
+  });
+
+  it('puts the flag and the first dot where no edge ends, as far as there is room', () => {
+    expect(topMarks([])).toEqual({ flag: 'left', start: 92 });
+    expect(topMarks([92])).toEqual({ flag: 'left', start: 69 });
+    expect(topMarks([46, 92]).flag).toBe('right');
+    expect(topMarks([20, 92, 164]).flag).toBe('left');
+    const at = { x: 5, y: 7 };
+    const edges = new Map([
+      [
+        'plan→pay',
+        [
+          { x: 0, y: 90 },
+          { x: at.x + 46, y: at.y },
+        ],
+      ],
+    ]);
+    const [node] = toGraph({ ...graph(1), states: [state('plan', 1)] }, { ...placed, edges }).nodes;
+    expect(node?.data.marks).toEqual({ flag: 'right', start: 92 });
   });
 
   it('leads from a state to its last entry, and from there to the one before', () => {

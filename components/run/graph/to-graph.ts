@@ -1,15 +1,24 @@
 import type { Edge, Node } from '@xyflow/react';
 import type { GraphAt } from '@/lib/client/api-types';
 
+/**
+ * Why a state has no visit at the moment: the run entered it later, or never. Where it was rewound, a visit that was left
+ * behind is told by no graph of the line in force.
+ */
+export type Unvisited = 'later' | 'never' | 'not-in-force';
+
 export interface StateNodeView extends Record<string, unknown> {
   readonly name: string;
   readonly visits: number;
+  /** Undefined of one that was visited. */
+  readonly unvisited: Unvisited | undefined;
   readonly totalMs: number;
   readonly final: boolean;
   readonly initial: boolean;
   readonly declared: boolean;
   readonly atCursor: boolean;
   readonly stoppedHere: boolean;
+  readonly marks: TopMarks;
   /** How the run stands, in the state that it is in. */
   readonly status: GraphAt['status'] | undefined;
   readonly checkpoints: readonly number[];
@@ -31,9 +40,14 @@ export type TransitionEdge = Edge<TransitionView, 'transition'>;
 
 export interface Placed {
   readonly size: Size;
-  readonly nodes: ReadonlyMap<string, { readonly x: number; readonly y: number }>;
+  readonly nodes: ReadonlyMap<string, Point>;
   /** Bend points of an edge, ends included. */
-  readonly edges: ReadonlyMap<string, readonly { readonly x: number; readonly y: number }[]>;
+  readonly edges: ReadonlyMap<string, readonly Point[]>;
+}
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
 }
 
 export interface Size {
@@ -41,8 +55,29 @@ export interface Size {
   readonly height: number;
 }
 
-export const NODE = { width: 160, height: 44 } as const;
-const NO_EDGES: ReadonlySet<string> = new Set();
+export const NODE = { width: 184, height: 44 } as const;
+
+/** Where marks stand on the upper side of a state. */
+interface TopMarks {
+  /** Of the cursor's flag. */
+  readonly flag: 'left' | 'right';
+  /** Of the dot where the machine begins, in px from the left. */
+  readonly start: number;
+}
+/** Widths in px: of the flag and how far it stands out, and around an arrow or the dot. */
+const FLAG = { width: 48, out: 4, around: 7 } as const;
+
+/** Marks stand where no edge ends, as far as there is such a place. `touches`: px from the left where one does. */
+export function topMarks(touches: readonly number[]): TopMarks {
+  const isFree = (from: number, to: number) =>
+    touches.every((x) => x < from - FLAG.around || x > to + FLAG.around);
+  const right = NODE.width + FLAG.out - FLAG.width;
+  const flag =
+    !isFree(-FLAG.out, FLAG.width - FLAG.out) && isFree(right, right + FLAG.width) ? 'right' : 'left';
+  const places = [1 / 2, 3 / 8, 5 / 8].map((part) => part * NODE.width);
+  return { flag, start: places.find((x) => isFree(x, x)) ?? NODE.width / 2 };
+}
+const NONE: ReadonlySet<string> = new Set();
 export const edgeId = (from: string, to: string): string => `${from}→${to}`;
 
 /** What layout depends on: the machine's shape, never counts, so that moving the cursor moves nothing. */
@@ -142,7 +177,10 @@ export const withFold = (graph: GraphAt, fold: Folded | undefined): GraphAt =>
         edges: graph.edges.filter(({ from, to }) => fold.edges.has(edgeId(from, to))),
       };
 
-/** A moment's graph with its part of `lists`, which are of the same path; of older ones the newest visits are missing. */
+/**
+ * A moment's graph with its part of `lists`, which are of the same path; of older ones the newest visits are missing. How long
+ * the run had been in a visit that was open then, they do not tell.
+ */
 export function withLists(moment: GraphAt, lists: GraphAt | undefined): GraphAt {
   if (lists === undefined || lists === moment) return moment;
   const { at } = moment;
@@ -150,7 +188,10 @@ export function withLists(moment: GraphAt, lists: GraphAt | undefined): GraphAt 
     ...moment,
     visits: lists.visits
       .filter(({ enteredSeq }) => enteredSeq <= at)
-      .map((visit) => (visit.leftSeq !== null && visit.leftSeq > at ? { ...visit, leftSeq: null } : visit)),
+      .map((visit) => {
+        const isOpen = visit.leftSeq === null || visit.leftSeq > at;
+        return isOpen && at !== lists.at ? { ...visit, leftSeq: null, ms: null } : visit;
+      }),
     checkpoints: lists.checkpoints.filter(({ seq }) => seq <= at),
   };
 }
@@ -198,17 +239,42 @@ function saidOf(visits: GraphAt['visits']): string | undefined {
     .join('\n');
 }
 
-/** Nodes and edges for React Flow, in the same order each time. `ahead`: edges that a resume may take. */
+/** Of each state, where edges touch its upper side, in px from its left. */
+function touchesOf({ edges }: Placed): (at: Point) => readonly number[] {
+  const ends = [...edges.values()].flatMap((points) =>
+    [points[0], points.at(-1)].filter((end) => end !== undefined),
+  );
+  const byHeight = new Map<number, Point[]>();
+  for (const end of ends) {
+    const level = Math.round(end.y);
+    byHeight.set(level, [...(byHeight.get(level) ?? []), end]);
+  }
+  return ({ x, y }) =>
+    (byHeight.get(Math.round(y)) ?? [])
+      .map((end) => end.x - x)
+      .filter((touch) => touch >= 0 && touch <= NODE.width);
+}
+
+interface Around {
+  /** Edges that a resume may take. */
+  readonly ahead?: ReadonlySet<string>;
+  /** States that the run has entered up to its newest event, on the line in force. */
+  readonly entered?: ReadonlySet<string>;
+  readonly rewound?: boolean;
+}
+
+/** Nodes and edges for React Flow, in the same order each time. */
 export function toGraph(
   graph: GraphAt,
   placed: Placed,
-  ahead: ReadonlySet<string> = NO_EDGES,
+  { ahead = NONE, entered = NONE, rewound = false }: Around = {},
 ): { readonly nodes: StateNode[]; readonly edges: TransitionEdge[] } {
   const reached = new Set(
     graph.edges.filter(({ from, to }) => ahead.has(edgeId(from, to))).map(({ to }) => to),
   );
   const visitsOf = byState(graph.visits);
   const pinsOf = byState(graph.checkpoints);
+  const touches = touchesOf(placed);
   const nodes = graph.states.map((state): StateNode => {
     const visits = visitsOf.get(state.name) ?? [];
     const at = placed.nodes.get(state.name) ?? { x: 0, y: 0 };
@@ -222,12 +288,21 @@ export function toGraph(
       data: {
         name: state.name,
         visits: state.visits,
+        unvisited:
+          state.visits > 0
+            ? undefined
+            : entered.has(state.name)
+              ? 'later'
+              : rewound
+                ? 'not-in-force'
+                : 'never',
         totalMs: state.totalMs,
         final: state.final,
         initial: state.name === graph.initial,
         declared: state.declared,
         atCursor: state.name === graph.current,
         stoppedHere: state.stoppedHere,
+        marks: topMarks(touches(at)),
         status: state.name === graph.current ? graph.status : undefined,
         checkpoints: (pinsOf.get(state.name) ?? []).map((each) => each.n),
         entries: visits.map((each) => each.enteredSeq),

@@ -7,7 +7,7 @@ import { arbitraryLineage } from '@/lib/testing/random-journal';
 import { getGraph } from '@/lib/usecases/get-graph';
 import { withLists } from './to-graph';
 
-it('a moment’s part of the head’s visits and checkpoints is what it has by itself, as long as nothing was rewound', async () => {
+it('a moment’s part of the head’s visits and checkpoints is what it has by itself but for the time in what is open, as long as nothing was rewound', async () => {
   let compared = 0;
   await fc.assert(
     fc.asyncProperty(arbitraryLineage(100), async (lineage) => {
@@ -21,7 +21,11 @@ it('a moment’s part of the head’s visits and checkpoints is what it has by i
       };
       const head = await graph(run.runId, run.headSeq, true);
       for (let at = 1; at <= run.headSeq; at += 1) {
-        expect(withLists(await graph(run.runId, at, false), head)).toEqual(await graph(run.runId, at, true));
+        const own = await graph(run.runId, at, true);
+        const visits = own.visits.map((visit) =>
+          visit.leftSeq === null && at !== run.headSeq ? { ...visit, ms: null } : visit,
+        );
+        expect(withLists(await graph(run.runId, at, false), head)).toEqual({ ...own, visits });
         compared += 1;
       }
     }),

@@ -58,12 +58,8 @@ it('every other key is a command too, once, and by what the page binds it to', (
 it('a state leads to its last visit, and one that was never visited says so', () => {
   const graph = {
     states: [
-      { name: 'plan', visits: 2 },
-      { name: 'close', visits: 0 },
-    ],
-    visits: [
-      { state: 'plan', enteredSeq: 3 },
-      { state: 'plan', enteredSeq: 30 },
+      { name: 'plan', visits: 2, lastSeq: 30 },
+      { name: 'close', visits: 0, lastSeq: null },
     ],
   } as unknown as GraphAt;
   expect(stateCommands(graph, (seq) => `?seq=${seq}`)).toMatchObject([

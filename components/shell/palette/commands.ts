@@ -25,6 +25,9 @@ export type Act =
   | { readonly kind: 'press'; readonly run: () => void }
   | { readonly kind: 'copy-link' };
 
+/** What tells a row from the others of the list, which takes the blanks at both ends away. */
+export const rowValue = ({ id }: Pick<Command, 'id'>): string => JSON.stringify(id);
+
 const go = (href: string): Act => ({ kind: 'go', href });
 
 /** The key's own deed where the page has one, which knows the cursor and what is chosen; else a way to it. */
@@ -68,8 +71,8 @@ export function runCommands(run: RunSummary, here: readonly Hotkey[]): readonly 
     {
       id: 'verify',
       glyph: 'probe',
-      words: 'Ask the provider about the effect in doubt',
-      more: 'verify probe settle doubt',
+      words: 'Ask downstream about the effect in doubt',
+      more: 'verify probe provider decide doubt',
       ...keyed(here, 'v', plan('resume', from), impossibleNow(run, 'verify')),
     },
     {
@@ -115,19 +118,16 @@ export function keyCommands(here: readonly Hotkey[], taken: readonly Command[]):
 /** Where on the run's page a moment stands, with what is chosen there kept. */
 export type HrefAt = (seq: number) => string;
 
-export function stateCommands(graph: GraphAt | undefined, at: HrefAt): readonly Command[] {
-  return (graph?.states ?? []).map((state) => {
-    const entry = graph?.visits.findLast((visit) => visit.state === state.name)?.enteredSeq;
-    return {
-      id: `state ${state.name}`,
-      glyph: 'k-state',
-      words: state.name,
-      more: 'state',
-      note: entry === undefined ? 'state' : `${plural(state.visits, 'visit')}, last at seq ${whole(entry)}`,
-      reason: entry === undefined ? 'Never visited' : undefined,
-      act: go(at(entry ?? 1)),
-    };
-  });
+export function stateCommands(graph: Pick<GraphAt, 'states'> | undefined, at: HrefAt): readonly Command[] {
+  return (graph?.states ?? []).map(({ name, visits, lastSeq }) => ({
+    id: `state ${name}`,
+    glyph: 'k-state',
+    words: name,
+    more: 'state',
+    note: lastSeq === null ? 'state' : `${plural(visits, 'visit')}, last at seq ${whole(lastSeq)}`,
+    reason: lastSeq === null ? 'Never visited' : undefined,
+    act: go(at(lastSeq ?? 1)),
+  }));
 }
 
 export const stepCommands = (steps: readonly StepRow[], at: HrefAt): readonly Command[] =>
@@ -154,8 +154,10 @@ export const checkpointCommands = (
     act: go(to(checkpoint)),
   }));
 
-export const foundRunCommands = (runs: readonly RunSummary[]): readonly Command[] =>
-  runs.map((run) => ({
+/** Each run once, where the answer has it again too. */
+export const foundRunCommands = (runs: readonly RunSummary[]): readonly Command[] => {
+  const once = new Map(runs.map((run) => [run.id, run]));
+  return [...once.values()].map((run) => ({
     id: `run ${run.id}`,
     glyph: runStatusView[run.status].glyph,
     words: run.id,
@@ -167,3 +169,4 @@ export const foundRunCommands = (runs: readonly RunSummary[]): readonly Command[
     ].join(', '),
     act: go(runHref(run.id)),
   }));
+};

@@ -4,6 +4,7 @@ import { expect, it, vi } from 'vitest';
 import type { RunSummary, StepRow } from '@/lib/client/api-types';
 import { foundRunsQuery } from '@/lib/client/frame-queries';
 import { checkpointsQuery, graphQuery, runQuery, stepsQuery } from '@/lib/client/run-queries';
+import { everywhere, foundRunCommands, rowValue, runCommands } from './commands';
 import { Palette } from './palette';
 
 vi.mock('next/navigation', () => ({
@@ -47,7 +48,7 @@ const step = (n: number) =>
     startedSeq: n * 2,
   }) as unknown as StepRow;
 
-function shown(find: string): string {
+function shown(find: string, found: readonly RunSummary[] = [run]): string {
   const client = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } });
   client.setQueryData(runQuery('long').queryKey, run);
   client.setQueryData(stepsQuery(run).queryKey, {
@@ -61,10 +62,12 @@ function shown(find: string): string {
     total: 1,
     nextCursor: null,
   } as never);
-  client.setQueryData(graphQuery('long', 40_000).queryKey, { states: [], visits: [] } as never);
+  client.setQueryData(graphQuery('long', 40_000, 'none').queryKey, {
+    states: [{ name: 'closing', visits: 3, lastSeq: 39_990 }],
+  } as never);
   client.setQueryData(foundRunsQuery(find.trim()).queryKey, {
-    items: find.startsWith('zzz') ? [] : [run],
-    total: 1,
+    items: find.startsWith('zzz') ? [] : found,
+    total: found.length,
     nextCursor: null,
   });
   return renderToStaticMarkup(
@@ -92,4 +95,21 @@ it('lists what can be done, and beside what cannot, why', () => {
 
 it('says so where nothing matches', () => {
   expect(shown('zzz nothing')).toContain('Nothing matches');
+});
+
+it('finds a state of a long run by its bare graph, whose lists are long', () => {
+  expect(shown('closing')).toContain('3 visits, last at seq 39,990');
+});
+
+it('lists a run that the answer has twice once, and counts it once', () => {
+  const html = shown('', [run, { ...run, agent: 'other' }, run]);
+  expect(html.match(/title="long"/g)).toHaveLength(1);
+  expect(html).not.toContain('type on for the others');
+});
+
+it('makes no two rows the same, however alike the runs are called', () => {
+  const ids = [run.id, ` ${run.id}`, `${run.id} `, run.id.toUpperCase(), 'upload', 'key b'];
+  const rows = foundRunCommands(ids.map((id) => ({ ...run, id }) as RunSummary));
+  const values = [...everywhere, ...runCommands(run, []), ...rows].map(rowValue);
+  expect(new Set(values.map((value) => value.trim())).size).toBe(values.length);
 });

@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Command as Cmdk } from 'cmdk';
 import { usePathname, useRouter, useSearchParams } from 'next/navigation';
 import { useEffect, useMemo, useRef } from 'react';
+import { isReadBare } from '@/components/run/use-graphs';
 import { useRested } from '@/components/run/use-run';
 import { plural, whole } from '@/components/ui/format';
 import { Glyph } from '@/components/ui/glyph';
@@ -22,6 +23,7 @@ import {
   everywhere,
   foundRunCommands,
   keyCommands,
+  rowValue,
   runCommands,
   stateCommands,
   stepCommands,
@@ -64,11 +66,13 @@ function useRunGroups(find: string): {
   const run = useQuery({ ...runQuery(runId ?? ''), enabled: runId !== undefined }).data;
   const known = run !== undefined;
   const asked = find.trim() !== '';
-  const steps = useQuery({ ...stepsQuery(run ?? NO_RUN), enabled: known }).data;
+  const of = run ?? NO_RUN;
+  const steps = useQuery({ ...stepsQuery(of), enabled: known }).data;
   const partial = steps !== undefined && steps.spans.length > 1;
-  const all = useQuery({ ...everyStepQuery(run ?? NO_RUN), enabled: known && asked && partial });
-  const checkpoints = useQuery({ ...checkpointsQuery(run ?? NO_RUN), enabled: known }).data?.items;
-  const graph = useQuery({ ...graphQuery(run?.id ?? '', run?.headSeq ?? 0), enabled: known }).data;
+  const all = useQuery({ ...everyStepQuery(of), enabled: known && asked && partial });
+  const checkpoints = useQuery({ ...checkpointsQuery(of), enabled: known }).data?.items;
+  const lists = isReadBare(of) ? 'none' : 'all';
+  const graph = useQuery({ ...graphQuery(of.id, of.headSeq, lists), enabled: known }).data;
   const plans = part === 'plan';
   const kept = params.toString();
   const { states, stepItems, points } = useMemo(() => {
@@ -112,6 +116,32 @@ function hrefAt(id: string, kept: string, seq: number): string {
 const planFrom = (id: string, mode: string, from: string): string =>
   `/runs/${id}/plan?mode=${mode === 'resume' || mode === 'replay' ? 'rewind' : mode}&from=${encodeURIComponent(from)}`;
 
+function useFoundRuns(find: string): {
+  readonly runs: Group;
+  readonly waits: boolean;
+  /** Why they could not be searched. */
+  readonly unread: Error | null;
+} {
+  const sought = useRested(find.trim(), TYPING_MS);
+  // Until the answer is there, those of the last one that fit stay: what Enter would open is not taken from under it.
+  const found = useQuery({ ...foundRunsQuery(sought), placeholderData: keepPreviousData });
+  const waits = found.isFetching || sought !== find.trim();
+  const { items = NONE, total = 0 } = found.data ?? {};
+  const answered = foundRunCommands(items);
+  const fitting = waits
+    ? search(answered, find, FOUND)
+    : { shown: answered, total: total - (items.length - answered.length) };
+  return {
+    runs: {
+      name: find.trim() === '' ? 'Runs that moved last' : 'Runs',
+      items: fitting.shown,
+      total: fitting.total,
+    },
+    waits,
+    unread: found.error,
+  };
+}
+
 /** Runs, and on a run's pages its states, steps and checkpoints, and all that can be done; found by typing. */
 export function Palette({ find }: { readonly find: string }) {
   const router = useRouter();
@@ -122,18 +152,8 @@ export function Palette({ find }: { readonly find: string }) {
   const here = hotkeysHere();
   const doing = run === undefined ? NONE : runCommands(run, here);
   const keys = [...everywhere, ...keyCommands(here, doing)];
-  const sought = useRested(find.trim(), TYPING_MS);
-  // Until the answer is there, those of the last one that fit stay: what Enter would open is not taken from under it.
-  const found = useQuery({ ...foundRunsQuery(sought), placeholderData: keepPreviousData });
   const asked = find.trim() !== '';
-  const waits = found.isFetching || sought !== find.trim();
-  const answered = foundRunCommands(found.data?.items ?? NONE);
-  const fitting = waits ? search(answered, find, FOUND) : { shown: answered, total: found.data?.total ?? 0 };
-  const runs: Group = {
-    name: asked ? 'Runs' : 'Runs that moved last',
-    items: fitting.shown,
-    total: fitting.total,
-  };
+  const { runs, waits, unread } = useFoundRuns(find);
   const commands = (name: string, items: readonly Command[]): Group => {
     const { shown, total } = search(items, find, Number.POSITIVE_INFINITY);
     return { name, items: shown, total };
@@ -197,16 +217,16 @@ export function Palette({ find }: { readonly find: string }) {
             }
           >
             {items.map((command) => (
-              <Cmdk.Item key={command.id} value={command.id} onSelect={() => act(command)} asChild>
+              <Cmdk.Item key={command.id} value={rowValue(command)} onSelect={() => act(command)} asChild>
                 <Row command={command} mod={mod} />
               </Cmdk.Item>
             ))}
           </Cmdk.Group>
         ))}
       </Cmdk.List>
-      {found.isError && (
+      {unread && (
         <p className="palette-note" role="alert">
-          The runs could not be searched: {problemOf(found.error).detail}
+          The runs could not be searched: {problemOf(unread).detail}
         </p>
       )}
       {problem && (

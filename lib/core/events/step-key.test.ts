@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { stepKey } from './ids';
 import { branchPath, callIn, keyIn, scopeOf, visitOf, visitPath, visitPathOf } from './step-key';
 
 const anyName = fc.oneof(
@@ -40,6 +41,19 @@ describe('addresses', () => {
     expect(visitOf('refund/eu#2/pay#1')).toEqual({ state: 'refund/eu', visit: 2 });
     expect(visitOf('C#3#1/pay#1')).toEqual({ state: 'C#3', visit: 1 });
     expect(visitOf('a#b/c#1')).toEqual({ state: 'a#b/c', visit: 1 });
+  });
+
+  it('of a writer that escapes no name, a call lies in the last scope that its key names', () => {
+    const parts = (key: string) => [scopeOf(stepKey(key)), callIn(stepKey(key))];
+    expect(parts('plan#1/tools/fetch order#2')).toEqual(['plan#1', 'tools/fetch order#2']);
+    expect(parts('refund/eu#1/https://pay.example/v1#1')).toEqual([
+      'refund/eu#1',
+      'https://pay.example/v1#1',
+    ]);
+    expect(parts('plan#1/fan#1:left/tools/get#1')).toEqual(['plan#1/fan#1:left', 'tools/get#1']);
+    expect(parts('plan#1/agent#1/tools/get#1')).toEqual(['plan#1/agent#1', 'tools/get#1']);
+    expect(parts('plan/get#1')).toEqual(['plan', 'get#1']);
+    expect(parts('get#1')).toEqual(['', 'get#1']);
   });
 
   it('that number no visit say so, and never give what is no number', () => {

@@ -25,11 +25,17 @@ export const branchPath = (at: string, branch: string): string => `${at}:${escap
 export const keyIn = (scopePath: string, name: string, occurrence: number): StepKey =>
   stepKey(`${scopePath}/${escapeName(name)}#${occurrence}`);
 
-/** Path of the scope that a key lies in. */
-export const scopeOf = (key: StepKey): string => key.slice(0, key.lastIndexOf('/'));
+/** A scope path ends in a number, or in a branch's name behind one. Of a writer that escapes none, the last such end is taken. */
+const CALL = /^(.*#\d{1,15}(?::[^/]*)?)\/(.+)$/s;
+
+/** Where the call begins in a key; 0 where it lies in no scope. */
+const callAt = (key: string): number => (CALL.exec(key)?.[1]?.length ?? key.lastIndexOf('/')) + 1;
+
+/** Path of the scope that a key or a scope path lies in; empty where that is none. */
+export const scopeOf = (key: string): string => key.slice(0, Math.max(0, callAt(key) - 1));
 
 /** The rest of it: the call within its scope, `search_orders#1`. */
-export const callIn = (key: StepKey): string => key.slice(key.lastIndexOf('/') + 1);
+export const callIn = (key: StepKey): string => key.slice(callAt(key));
 
 /** Names in an address hold no `#`; of a writer that escapes none, the first number that ends a part is taken. */
 const HEAD = /^(.*?)#(\d{1,15})(?=\/|$)/s;

@@ -86,7 +86,7 @@ export function nextAction(run: RunRecord, status: RunStatus, input: ActionsInpu
     return actions.replay.possible
       ? {
           action: 'replay',
-          sentence: 'A copy of a run that has its home elsewhere: replay it, nothing outside is touched.',
+          sentence: 'Nothing outside is touched: replay it, a copy of a run that has its home elsewhere.',
         }
       : undefined;
   const doubts = input.doubts.length;
@@ -95,9 +95,12 @@ export function nextAction(run: RunRecord, status: RunStatus, input: ActionsInpu
     return actions.verify.possible
       ? {
           action: 'verify',
-          sentence: `${what}: ask downstream whether it happened before anything is sent again.`,
+          sentence: `Not sent again until known: ask downstream. ${what}.`,
         }
-      : { action: 'decide', sentence: `${what}: say whether it happened before anything is sent again.` };
+      : {
+          action: 'decide',
+          sentence: `Not sent again until decided: say whether ${doubts === 1 ? 'it' : 'they'} happened. ${what}.`,
+        };
   }
   // Where a stop stands in the way, an answer alone lets nothing go on.
   if (actions.answer.possible && (status === 'waiting' || status === 'running' || status === 'queued'))
@@ -110,19 +113,19 @@ export function nextAction(run: RunRecord, status: RunStatus, input: ActionsInpu
   if (conflict !== undefined)
     return {
       action: 'rewind',
-      sentence: `${conflict.name} was confirmed with other arguments than the code asks for now; a resume is blocked there. ${conflictAdvice}`,
+      sentence: `Nothing is sent: ${conflict.name} is confirmed with other arguments than the code asks for now. ${conflictAdvice}`,
     };
   const { checkpoint } = run.state;
   return checkpoint
     ? {
         action: 'resume',
         from: checkpoint.id,
-        sentence: `Resume from checkpoint ${checkpoint.n}, ${checkpoint.name}. Safest: the newest, what is recorded is not repeated.`,
+        sentence: `No confirmed effect is sent again: resume from the newest checkpoint, ${checkpoint.n}, ${checkpoint.name}.`,
       }
     : {
         action: 'resume',
         from: 'latest',
-        sentence: 'Resume from the newest point: what is recorded is not repeated.',
+        sentence: 'No confirmed effect is sent again: resume from the newest point.',
       };
 }
 
@@ -183,7 +186,7 @@ function nothingToVerify({ doubts }: ActionsInput): string | undefined {
   if (doubts.length === 0) return 'No effect is in doubt.';
   return doubts.some((effect) => effect.intent.verifiable)
     ? undefined
-    : 'The tool has no probe to ask downstream; decide by hand.';
+    : 'The tool has no probe to ask downstream: decide.';
 }
 
 const nothingAsked = (run: RunRecord): string | undefined =>

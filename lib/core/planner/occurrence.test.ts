@@ -173,10 +173,18 @@ describe('a failure after which the code went on', () => {
     [
       'and another run confirmed it since',
       { generation: 1, status: 'confirmed' },
-      `Confirmed at seq 79 of run ${other}`,
+      `Since then confirmed at seq 79 of run ${other}`,
     ],
-    ['and another run has it in flight', { generation: 1, status: 'intended' }, `run ${other} has sent it`],
-    ['and another run has it in doubt', { generation: 2, status: 'in-doubt' }, `run ${other} has sent it`],
+    [
+      'and another run has it in flight',
+      { generation: 1, status: 'intended' },
+      `run ${other} has intended it, outcome unknown`,
+    ],
+    [
+      'and another run has it in doubt',
+      { generation: 2, status: 'in-doubt' },
+      `run ${other} has intended it, outcome unknown`,
+    ],
   ])('is what its code is given again, %s', (_what, row, warning) => {
     const plain = planOf(stop(went()));
     const lineage = went();
@@ -293,6 +301,84 @@ describe('a decision', () => {
     beside(lineage, { generation: 0, intentSeq, status: 'failed', args: B });
     const plan = planOf(lineage, { decisions: { [key]: { intentSeq, outcome: 'did-not-happen' } } });
     expect(step(plan).disposition).toBe('retry-same-key');
+  });
+});
+
+describe('the reason of a row claims no more than is known', () => {
+  const doubtful = () => stop(at((one) => [send(one, 'external')]));
+  const intentOf = (lineage: TestLineage) => assertDefined(lineage.ledger()[0], 'a row').intentSeq;
+  const decide = (lineage: TestLineage, outcome: 'happened' | 'did-not-happen'): Decision => ({
+    intentSeq: intentOf(lineage),
+    outcome,
+    ...(outcome === 'happened' && { result: refOf('said'), receipt: 're_1' }),
+  });
+  const record = (lineage: TestLineage, outcome: 'happened' | 'did-not-happen'): TestLineage => {
+    lineage.console([
+      {
+        kind: 'effect.decided',
+        stepKey: key,
+        decision: decide(lineage, outcome),
+        actor: 'op',
+        reason: '',
+        commandId: lineage.nextCommand(),
+      },
+    ]);
+    return lineage;
+  };
+
+  it('where there is an intent alone: nobody knows whether it left', () => {
+    expect(step(planOf(doubtful())).reason).toMatch(/^Intended, outcome unknown\./);
+    const open = step(planOf(stop(at((one) => [send(one, 'idempotent')]))));
+    expect(open.disposition).toBe('retry-same-key');
+    expect(open.reason).toContain('intended, outcome unknown');
+  });
+
+  it.each(['in-doubt', 'intended'] as const)('where another run has it %s', (status) => {
+    const { reason } = step(planOf(beside(doubtful(), { generation: 1, status })));
+    expect(reason).toBe(
+      `Nothing is sent: run ${other} intended it, outcome unknown. That has to be known there first.`,
+    );
+  });
+
+  it('where it is the run itself that a fork is made of', () => {
+    expect(step(planOf(doubtful(), { mode: 'fork', from: 'latest' })).reason).toBe(
+      'Nothing is sent: this run intended it, outcome unknown. That has to be known first.',
+    );
+  });
+
+  it('where a person said that it happened, here or before', () => {
+    const lineage = doubtful();
+    const here = planOf(lineage, { decisions: { [key]: decide(lineage, 'happened') } });
+    expect(step(here).reason).toBe('Never sent again: it is decided here that it happened, receipt re_1.');
+    expect(step(planOf(record(doubtful(), 'happened'))).reason).toBe(
+      'Never sent again: a person said that it happened, receipt re_1.',
+    );
+  });
+
+  it('where it goes out again, with whose word that it did not happen', () => {
+    const lineage = doubtful();
+    const here = planOf(lineage, { decisions: { [key]: decide(lineage, 'did-not-happen') } });
+    expect(step(here).reason).toBe('Goes out under the same key: it is decided here that it did not happen.');
+    expect(step(planOf(record(doubtful(), 'did-not-happen'))).reason).toMatch(
+      /a person said that it did not/,
+    );
+    expect(step(planOf(stop(at((one) => [send(one, 'external'), rejected(false)])))).reason).toBe(
+      'Goes out under the same key: it surely did not happen, not-sent.',
+    );
+  });
+
+  it('and begins with what is not done, so that no narrow column cuts that off', () => {
+    const first = (lineage: TestLineage, over: Partial<PlanInput> = {}) => step(planOf(lineage, over)).reason;
+    const paid = (effect: 'external' | 'idempotent') =>
+      stop(at((one) => [send(one, effect), completed(true)]));
+    expect(first(paid('external'))).toMatch(/^Never sent again: confirmed at seq \d+/);
+    expect(first(paid('idempotent'))).toMatch(/^Not sent again: confirmed at seq \d+.*; the recorded result/);
+    const point = { mode: 'fork', from: 'start' } as const;
+    expect(first(paid('external'), point)).toMatch(
+      /^Never sent again: .*\. Asked again with the same arguments, it answers from the record\.$/,
+    );
+    expect(first(paid('external'), { mode: 'replay', from: 'start' })).toMatch(/^Nothing is sent/);
+    expect(first(beside(doubtful(), { status: 'confirmed', args: B }))).toMatch(/^Intended|^Nothing is sent/);
   });
 });
 

@@ -222,7 +222,7 @@ describe('resume', () => {
     // Another order's decision, the same or not, is on what is settled.
     expect(planRun(inputOf(lineage, { decisions }), testHash)).toMatchObject({
       ok: false,
-      problem: { kind: 'bad-decision', sentence: expect.stringContaining('settled already') },
+      problem: { kind: 'bad-decision', sentence: expect.stringContaining('has its outcome already') },
     });
     const other = { 'work#1/pay#1': { intentSeq: seqOfIntent(lineage), outcome: 'did-not-happen' } } as const;
     expect(planRun(inputOf(lineage, { decisions: other, accepted: true }), testHash).ok).toBe(false);
@@ -383,7 +383,7 @@ describe('resume', () => {
     const input = { now: epochMs(lineage.now), can: everything, doubts: [] };
     expect(nextAction(lineage.of().run, 'interrupted', input)).toMatchObject({
       action: 'rewind',
-      sentence: expect.stringMatching(/^pay .*other arguments.*Rewind or fork to before/),
+      sentence: expect.stringMatching(/^Nothing is sent: pay .*other arguments.*Rewind or fork to before/),
     });
   });
 
@@ -610,7 +610,7 @@ describe('actions', () => {
     expect(actionsOf(lineage.of().run, 'interrupted', later).resume).toEqual({ possible: true });
     expect(nextAction(lineage.of().run, 'interrupted', later)).toMatchObject({
       action: 'resume',
-      sentence: expect.stringContaining('after pay'),
+      sentence: expect.stringMatching(/^No confirmed effect is sent again: .* checkpoint, \d+, after pay\.$/),
     });
     expect(
       actionsOf(lineage.of().run, 'interrupted', { ...later, can: new Set(['resume']) }).cancel.reason,
@@ -640,10 +640,14 @@ describe('actions', () => {
     const lineage = lapse(killed());
     const doubts = doubtsIn(lineage);
     const input = { now: epochMs(lineage.now), can: everything, doubts };
-    expect(nextAction(lineage.of().run, 'interrupted', input)).toMatchObject({ action: 'verify' });
+    expect(nextAction(lineage.of().run, 'interrupted', input)).toEqual({
+      action: 'verify',
+      sentence: 'Not sent again until known: ask downstream. One effect is in doubt.',
+    });
     const blind = doubts.map((effect) => ({ ...effect, intent: { ...effect.intent, verifiable: false } }));
-    expect(nextAction(lineage.of().run, 'interrupted', { ...input, doubts: blind })).toMatchObject({
+    expect(nextAction(lineage.of().run, 'interrupted', { ...input, doubts: blind })).toEqual({
       action: 'decide',
+      sentence: 'Not sent again until decided: say whether it happened. One effect is in doubt.',
     });
   });
 });

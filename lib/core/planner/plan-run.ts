@@ -236,12 +236,12 @@ function decisionProblem(row: EffectRecord, decision: Decision, input: PlanInput
       : `${row.stepKey} happened; only what it answered is not known.`;
   const said =
     row.status === 'confirmed' ? 'happened' : row.status === 'failed' ? 'did-not-happen' : undefined;
-  // What an accepted order decided was in doubt until then, so that what is settled so was settled by it.
+  // What an accepted order decided was in doubt until then, so that an outcome which is the same was decided by it.
   const isOwn =
     said === outcome && row.result?.sha256 === (said === 'happened' ? decision.result?.sha256 : undefined);
   if (isOwn && input.accepted === true) return undefined;
   if (said !== undefined)
-    return `${row.stepKey} is settled already: it ${said === 'happened' ? 'happened' : 'did not happen'}.`;
+    return `${row.stepKey} has its outcome already: ${said === 'happened' ? 'it is confirmed' : 'it did not happen'}.`;
   const stopUnrecorded = row.status === 'intended' && row.effect === 'external' && !isHeld(input);
   return isInDoubt(row, input.now) || stopUnrecorded ? undefined : `${row.stepKey} is not in doubt.`;
 }

@@ -103,12 +103,12 @@ function answerFor(
   if (region === 'closed-visit') {
     return {
       disposition: 'restored',
-      reason: `Inside ${visitPathOf(row.stepKey)}, which is closed: its results stand, nothing of it runs.`,
+      reason: `Nothing of it runs: it is inside ${visitPathOf(row.stepKey)}, which is closed, and its results stand.`,
     };
   }
   if (region === 'behind') return afterPoint(row, effect, context);
   if (row.status === 'abandoned')
-    return { disposition: 'restored', reason: 'Its scope ended without it; it is not run again.' };
+    return { disposition: 'restored', reason: 'Not run again: its scope ended without it.' };
   // What a person said that an effect answered takes the place of what could not be recorded.
   const isGiven = effect?.status === 'confirmed' && !isResultUnknown(effect);
   if (row.status === 'not-recorded' && !isGiven) {
@@ -128,27 +128,31 @@ function answerFor(
 
 function recordedRead(row: StepRecord, context: StepContext): Answer {
   const condition = context.anew ? ({ condition: 'if-equal' } as const) : {};
-  const onlyIf = context.anew ? ', if it is asked with the same input' : '';
+  const onlyIf = context.anew ? ' if the input is equal' : '';
   if (context.editedSteps.has(row.stepKey))
     return { disposition: 'reuse', reason: `Its result is the edited one${onlyIf}.`, ...condition };
   if (row.error !== undefined) {
     return {
       disposition: 'reuse',
-      reason: `It failed and the code went on; the recorded failure is given again${onlyIf}.`,
+      reason: `Nothing is asked${onlyIf}: the recorded failure is given again; the code went on from it.`,
       ...condition,
     };
   }
   if (row.kind === 'human')
     return {
       disposition: 'reuse',
-      reason: `The answer is kept, nobody is asked again${onlyIf}.`,
+      reason: `Nobody is asked again${onlyIf}: the answer is kept.`,
       ...condition,
     };
   if (row.kind === 'wait')
-    return { disposition: 'reuse', reason: 'The wait is over; it is not served again.', ...condition };
+    return {
+      disposition: 'reuse',
+      reason: `Not served again${onlyIf}: the wait is over.`,
+      ...condition,
+    };
   return {
     disposition: 'reuse',
-    reason: `Recorded at seq ${row.endedSeq ?? row.attemptSeq}; that answer is returned, nothing is asked${onlyIf}.`,
+    reason: `Nothing is asked${onlyIf}: the record answers, seq ${row.endedSeq ?? row.attemptSeq}.`,
     ...condition,
     ...(row.endedAt !== undefined && { ageMs: Math.max(0, context.now - row.endedAt) }),
   };
@@ -165,7 +169,7 @@ function openRead(row: StepRecord, context: StepContext): Answer {
           }
         : {
             disposition: 'execute',
-            reason: 'Asked and not answered: the question stands and the run waits for it.',
+            reason: 'The run waits for the answer: the question stands.',
           };
     }
     case 'wait':
@@ -179,11 +183,11 @@ function openRead(row: StepRecord, context: StepContext): Answer {
       return isCulprit(row, context)
         ? {
             disposition: 'execute',
-            reason: 'Its failure ended the run; it is tried again as the next attempt.',
+            reason: 'Tried again as the next attempt: its failure ended the run.',
           }
         : {
             disposition: 'execute',
-            reason: 'In flight when the run stopped; runs again if the code still waits for it.',
+            reason: 'Runs again if the code still awaits it: no outcome is recorded.',
             condition: 'if-awaited',
           };
     default:
@@ -202,7 +206,7 @@ function effectBeforePoint(row: StepRecord, effect: EffectRecord | undefined, co
   if (waits?.waitsFor === 'conflict') {
     return {
       disposition: 'blocked',
-      reason: `Confirmed with other arguments than those that the code asks for now; nothing is sent. ${conflictAdvice}`,
+      reason: `Nothing is sent: it is confirmed with other arguments than those that the code asks for now. ${conflictAdvice}`,
     };
   }
   if (effect === undefined) return withoutLedger(row);
@@ -212,7 +216,7 @@ function effectBeforePoint(row: StepRecord, effect: EffectRecord | undefined, co
     const since = sinceThen(effect, context);
     return {
       disposition: 'reuse',
-      reason: `It failed and the code went on; the recorded failure is given again, nothing is sent.${since ?? ''}`,
+      reason: `Nothing is sent: the recorded failure is given again; the code went on from it.${since ?? ''}`,
       ...equal(context),
       ...(since !== undefined && effect.runId !== context.runId && { ownerRunId: effect.runId }),
     };
@@ -224,20 +228,19 @@ function effectBeforePoint(row: StepRecord, effect: EffectRecord | undefined, co
 
 /** A warning: what the code was told to have failed was sent again by another run, or happened after all. */
 function sinceThen(effect: EffectRecord, context: StepContext): string | undefined {
-  if (effect.status === 'confirmed')
-    return ` Since then it is known to have happened: ${confirmation(effect, context)}.`;
+  if (effect.status === 'confirmed') return ` Since then ${confirmation(effect, context)}.`;
   if (effect.runId === context.runId)
     return effect.status === 'in-doubt'
       ? ' Since then something says that it happened after all.'
       : undefined;
   return isUnsettled(effect)
-    ? ` Since then run ${effect.runId} has sent it, and its outcome is not known.`
+    ? ` Since then run ${effect.runId} has intended it, outcome unknown.`
     : undefined;
 }
 
 const equal = (context: StepContext): Partial<PlannedStep> => (context.anew ? { condition: 'if-equal' } : {});
 
-/** A trace from elsewhere may hold effects without intents: what it recorded stands, what it left open nobody can settle here. */
+/** A trace from elsewhere may hold effects without intents: what it recorded stands, what it left open nobody can decide here. */
 function withoutLedger(row: StepRecord): Answer {
   if (!hasOutcome(row))
     return {
@@ -245,8 +248,8 @@ function withoutLedger(row: StepRecord): Answer {
       reason: 'It left no intent in the record, so nobody can tell whether it was sent.',
     };
   return row.effect === 'external'
-    ? { disposition: 'skip', reason: 'Recorded as done. Never sent again.' }
-    : { disposition: 'reuse', reason: 'Recorded as done; the recorded result is returned.' };
+    ? { disposition: 'skip', reason: 'Never sent again: recorded as done.' }
+    : { disposition: 'reuse', reason: 'Not sent again: recorded as done, the recorded result is returned.' };
 }
 
 /** `isRecorded`: the run has the answer in its own record. */
@@ -264,27 +267,22 @@ function byLedger(
       if (!isEqualTo(row, effect)) {
         return {
           disposition: 'blocked',
-          reason: `${confirmation(effect, context)}, with other arguments than those that are asked for here; nothing is sent.`,
+          reason: `Nothing is sent: ${confirmation(effect, context)}, with other arguments than those that are asked for here.`,
           ...owner,
         };
       }
       if (isResultUnknown(effect) && !isRecorded) {
         return {
           disposition: 'blocked',
-          reason: `${confirmation(effect, context)}, ${UNANSWERABLE}`,
+          reason: `Never sent again: ${confirmation(effect, context)}, ${UNANSWERABLE}`,
           ...owner,
         };
       }
-      const receipt = effect.receipt === undefined ? '' : `, receipt ${effect.receipt}`;
       return effect.effect === 'external'
-        ? {
-            disposition: 'skip',
-            reason: `${confirmation(effect, context)}${receipt}. Never sent again.`,
-            ...extra,
-          }
+        ? { disposition: 'skip', reason: `${notAgain(effect, context)}.`, ...extra }
         : {
             disposition: 'reuse',
-            reason: `${confirmation(effect, context)}${receipt}. The recorded result is returned.`,
+            reason: `${notAgain(effect, context)}; the recorded result is returned.`,
             ...extra,
           };
     }
@@ -293,18 +291,18 @@ function byLedger(
       return isEqualTo(row, effect)
         ? {
             disposition: 'retry-same-key',
-            reason: 'It surely did not happen. Sent again under the same key.',
+            reason: `Goes out under the same key: ${refutation(effect, row, context)}.`,
           }
         : {
             disposition: 'execute',
-            reason: 'It was surely never sent with these arguments. Sent under a key of its own.',
+            reason: 'Goes out under a key of its own: it was surely never sent with these arguments.',
           };
     case 'in-doubt':
     case 'intended':
       if (elsewhere) {
         return {
           disposition: 'blocked',
-          reason: `Run ${effect.runId} sent it and its outcome is not known. It is settled there first.`,
+          reason: `Nothing is sent: ${effect.runId === context.runId ? 'this run' : `run ${effect.runId}`} intended it, outcome unknown. That has to be known ${effect.runId === context.runId ? '' : 'there '}first.`,
           ownerRunId: effect.runId,
         };
       }
@@ -316,8 +314,7 @@ function byLedger(
       ) {
         return {
           disposition: 'retry-same-key',
-          reason:
-            'Its outcome is not known; the same call goes out again under the same key, which may be repeated.',
+          reason: 'Goes out again under the same key, which may be repeated: intended, outcome unknown.',
         };
       }
       return doubtful(effect, context);
@@ -327,7 +324,7 @@ function byLedger(
 }
 
 const UNANSWERABLE =
-  'but what it answered is not known: it can neither answer nor be sent again. Decide that it happened, with its result.';
+  'but what it answered is not known, so it cannot answer either. Decide that it happened, with its result.';
 
 function doubtful(effect: EffectRecord, context: StepContext): Answer {
   const when = { askAgainAt: askAgainAt(effect) };
@@ -341,7 +338,7 @@ function doubtful(effect: EffectRecord, context: StepContext): Answer {
   const expired = effect.status === 'intended' && isInDoubt(effect, context.now);
   const why = expired
     ? 'Its key is no longer valid, so a repetition could happen twice'
-    : 'Sent, outcome unknown';
+    : 'Intended, outcome unknown';
   const told = effect.evidence?.some(
     (one) => one.intentSeq === effect.intentSeq && one.runId === effect.runId,
   )
@@ -362,36 +359,65 @@ function doubtful(effect: EffectRecord, context: StepContext): Answer {
   };
 }
 
-/** What an uploaded journal says of the same occurrence, where its run sent it at another console. */
+/** What an uploaded journal says of the same occurrence, where its run intended it at another console. */
 function sentElsewhere({ beside = [] }: EffectRecord): string {
   const done = beside.find(({ status }) => status === 'confirmed');
   if (done !== undefined)
-    return ` Run ${done.runId} sent it as well, at another console, and there it happened: if this one did not, that is what answers.`;
+    return ` Run ${done.runId} intended it as well, at another console, and there it is confirmed: if this one did not happen, that is what answers.`;
   const [open] = beside;
   return open === undefined
     ? ''
-    : ` Run ${open.runId} sent it as well, at another console, and its outcome is not known here.`;
+    : ` Run ${open.runId} intended it as well, at another console; its outcome is not known here.`;
 }
 
-function confirmation(effect: EffectRecord, { runId }: StepContext): string {
-  const other = effect.runId === runId ? undefined : effect.runId;
+/** What a confirmed effect does not do again, and the ground. */
+function notAgain(effect: EffectRecord, context: StepContext): string {
+  const receipt = effect.receipt === undefined ? '' : `, receipt ${effect.receipt}`;
+  return `${effect.effect === 'external' ? 'Never' : 'Not'} sent again: ${confirmation(effect, context)}${receipt}`;
+}
+
+/** Who or what says that it happened: a person's word is no certainty. */
+function confirmation(effect: EffectRecord, context: StepContext): string {
+  const other = effect.runId === context.runId ? undefined : effect.runId;
   const inRun = other === undefined ? '' : ` in run ${other}`;
   switch (effect.confirmedBy) {
     case 'probe':
-      return `Confirmed by asking downstream${inRun}`;
+      return `confirmed by asking downstream${inRun}`;
     case 'late-worker':
-      return `Confirmed by the late answer of a fenced worker${inRun}`;
+      return `confirmed by the late answer of a fenced worker${inRun}`;
     case 'decision':
-      return `Decided: it happened${inRun}`;
+      return isDecidedHere(effect, context, 'happened')
+        ? 'it is decided here that it happened'
+        : `a person said that it happened${inRun}`;
     case 'outcome':
     case undefined:
       return effect.confirmedSeq === undefined
-        ? `Confirmed${inRun}`
-        : `Confirmed at seq ${effect.confirmedSeq}${other === undefined ? '' : ` of run ${other}`}`;
+        ? `confirmed${inRun}`
+        : `confirmed at seq ${effect.confirmedSeq}${other === undefined ? '' : ` of run ${other}`}`;
     default:
       return assertNever(effect.confirmedBy, 'confirmation');
   }
 }
+
+/** Why it may go out: a worker's own word that nothing left is sure, what was said of it since is no more than that. */
+function refutation(effect: EffectRecord, row: StepRecord, context: StepContext): string {
+  if (effect.status === 'compensated') return 'it was compensated';
+  if (isDecidedHere(effect, context, 'did-not-happen')) return 'it is decided here that it did not happen';
+  const isOwn = effect.runId === context.runId && effect.intentSeq === row.attemptSeq;
+  return isOwn && (row.failure === 'rejected' || row.failure === 'not-sent')
+    ? `it surely did not happen, ${row.failure}`
+    : 'a worker, a probe or a person said that it did not happen';
+}
+
+/** Whether the plan's own decisions are the ground, not yet or only just recorded. */
+const isDecidedHere = (
+  effect: EffectRecord,
+  { decisions }: StepContext,
+  outcome: Decision['outcome'],
+): boolean => {
+  const decision = own(decisions, effect.stepKey);
+  return decision?.outcome === outcome && decision.intentSeq === effect.intentSeq;
+};
 
 // ── beyond the point ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -411,7 +437,7 @@ function afterPoint(row: StepRecord, effect: EffectRecord | undefined, context: 
     };
   return {
     disposition: 'execute',
-    reason: 'Begun after the point: runs again where the code comes to it.',
+    reason: 'Runs again where the code comes to it: begun after the point.',
     ...maybe,
   };
 }
@@ -439,7 +465,7 @@ function effectAfterPoint(row: StepRecord, effect: EffectRecord | undefined, con
   if (answer.disposition === 'blocked') return answer;
   return {
     ...answer,
-    reason: `${answer.reason.replace(/ The recorded result is returned\.$/, '')} Asked again with the same arguments, it answers from the record.`,
+    reason: `${notAgain(effect, context)}. Asked again with the same arguments, it answers from the record.`,
   };
 }
 
@@ -447,20 +473,20 @@ function effectAfterPoint(row: StepRecord, effect: EffectRecord | undefined, con
 
 function replayed(row: StepRecord, effect: EffectRecord | undefined): Answer {
   if (row.status === 'abandoned')
-    return { disposition: 'restored', reason: 'Its scope ended without it; it is not run again.' };
+    return { disposition: 'restored', reason: 'Not run again: its scope ended without it.' };
   if (row.effect === 'pure')
     return { disposition: 'recompute', reason: 'Pure. Runs again; the result is compared with the record.' };
   if (row.status === 'not-recorded')
-    return { disposition: 'blocked', reason: 'Its value could not be recorded; the replay stops here.' };
+    return { disposition: 'blocked', reason: 'The replay stops here: its value could not be recorded.' };
   if (row.status === 'failed')
     return { disposition: 'reuse', reason: 'The recorded failure is given again.' };
   const confirmed = effect?.status === 'confirmed' && isEqualTo(row, effect) && !isResultUnknown(effect);
   if (row.effect === 'external' && (confirmed || hasOutcome(row))) {
-    return { disposition: 'skip', reason: 'Confirmed. Answers from the record, nothing is sent.' };
+    return { disposition: 'skip', reason: 'Nothing is sent: answers from the record.' };
   }
   if (!hasOutcome(row) && !confirmed)
-    return { disposition: 'blocked', reason: 'It has no record; the replay stops here.' };
-  return { disposition: 'reuse', reason: 'Answers from the record, nothing is asked.' };
+    return { disposition: 'blocked', reason: 'The replay stops here: it has no record.' };
+  return { disposition: 'reuse', reason: 'Nothing is asked: answers from the record.' };
 }
 
 /** Steps by disposition. */

@@ -31,7 +31,7 @@ export function accepted(state: RunState, event: EventOf<'command.accepted'>): R
   }
 }
 
-/** What the run was given to carry out and has not; a question to a provider is anybody's. */
+/** What the run was given to carry out and has not; a question to downstream is anybody's. */
 export const openOrder = ({ pending }: RunState): PendingOrder | undefined =>
   pending?.mode === 'verify' ? undefined : pending;
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { TestLineage, testMachine } from '../../testing/random-journal';
+import { seq } from '../events/ids';
 import type { NewEvent } from '../events/run-event';
 import type { Machine } from '../machine/machine';
 import { effectivePath } from './effective-path';
-import { graphAt, mineMachine, type VisitEvent } from './graph';
+import { graphAt, mineMachine, type VisitEvent, visitsOf } from './graph';
 
 /** Walks through states: every `to` after the first leaves the one before. */
 function walk(...states: readonly string[]): TestLineage {
@@ -116,6 +117,28 @@ describe('graphAt', () => {
     const spent = lineage.of().run.state.at - entered;
     lineage.worker([{ kind: 'run.completed' }]);
     expect(graphOf(lineage, loop).states.find(({ name }) => name === 'plan')?.totalMs).toBe(spent);
+  });
+
+  it('tells of each visit how long it took, which together is what its state took', () => {
+    const lineage = walk('plan', 'lookup', 'plan', 'lookup');
+    lineage.worker([{ kind: 'run.failed', cause: 'error', error: { type: 'E', message: 'broke' } }]);
+    const graph = graphOf(lineage, loop);
+    for (const { name, totalMs, visits } of graph.states) {
+      const each = graph.visits.filter(({ state }) => state === name).map(({ ms }) => ms ?? Number.NaN);
+      expect(each).toHaveLength(visits);
+      expect(each.reduce((sum, ms) => sum + ms, 0)).toBe(totalMs);
+    }
+  });
+
+  it('does not say how long a visit took that may have been left later', () => {
+    const { events } = walk('plan', 'lookup').of();
+    const [plan, lookup] = visitsOf(
+      effectivePath(events).filter(isVisit),
+      events.at(-1)?.seq ?? seq(0),
+      undefined,
+    );
+    expect(plan?.ms).toBeGreaterThanOrEqual(0);
+    expect(lookup).not.toHaveProperty('ms');
   });
 
   it('mines the machine where there is none, and says so', () => {

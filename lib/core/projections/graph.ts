@@ -1,4 +1,4 @@
-import type { Seq } from '../events/ids';
+import type { EpochMs, Seq } from '../events/ids';
 import type { EventOf } from '../events/run-event';
 import { visitOf } from '../events/step-key';
 import type { Machine } from '../machine/machine';
@@ -34,6 +34,8 @@ export interface GraphVisit {
   readonly key: string;
   readonly enteredSeq: Seq;
   readonly leftSeq?: Seq;
+  /** ms in it, of one that is open up to the moment; absent where that is not known. */
+  readonly ms?: number;
 }
 
 export interface Graph {
@@ -79,7 +81,7 @@ export function graphAt(
   checkpoints: readonly CheckpointRecord[],
 ): Graph {
   const drawn = machine ?? mineMachine(state);
-  const visits = visitsOf(visitEvents, state.seq);
+  const visits = visitsOf(visitEvents, state.seq, state.at);
   const first = visits[0]?.state;
   const current = state.visit?.state;
   return {
@@ -143,21 +145,33 @@ function edgesOf(machine: Machine, state: RunState): readonly GraphEdge[] {
   });
 }
 
-/** Visits in the order of their entry, as they stood at `at`; one whose entry is not among the events is left out. */
-export function visitsOf(events: readonly VisitEvent[], at: Seq): readonly GraphVisit[] {
+/**
+ * Visits in the order of their entry, as they stood at `at`; one whose entry is not among the events is left out. `now`:
+ * when that was, undefined where the visits that are open there may have been left before anybody looks.
+ */
+export function visitsOf(
+  events: readonly VisitEvent[],
+  at: Seq,
+  now: EpochMs | undefined,
+): readonly GraphVisit[] {
   const visits = new Map<string, GraphVisit>();
+  const entries = new Map<string, EpochMs>();
   for (const event of events) {
     if (event.seq > at) break;
     if (event.kind === 'state.entered') {
+      entries.set(event.key, event.at);
       visits.set(event.key, {
         state: event.state,
         visit: event.visit,
         key: event.key,
         enteredSeq: event.seq,
+        ...(now !== undefined && { ms: Math.max(0, now - event.at) }),
       });
     } else {
       const visit = visits.get(event.key);
-      if (visit) visits.set(event.key, { ...visit, leftSeq: event.seq });
+      const entered = entries.get(event.key);
+      if (visit && entered !== undefined)
+        visits.set(event.key, { ...visit, leftSeq: event.seq, ms: Math.max(0, event.at - entered) });
     }
   }
   return [...visits.values()];

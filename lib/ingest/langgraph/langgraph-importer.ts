@@ -17,7 +17,7 @@ import type { Inferred } from './channels';
 import { machineOf } from './graph';
 import { arrive, beginFork, beginRun, type Continuation, execute, lineId, type Track } from './line-journal';
 import { type Line, type Tree, treeOf } from './lines';
-import { type LeftOut, readState, type ThreadState, type Warn } from './thread-state';
+import { type LeftOut, MAX_NAME, readState, type ThreadState, type Warn } from './thread-state';
 
 const ID = 'langgraph';
 const STATE_KEYS = new Set(
@@ -61,7 +61,7 @@ function decode(bytes: Uint8Array, tools: ImportTools): Result<Imported, ImportP
   if (states.length === 0) {
     return fail({
       kind: 'malformed',
-      path: file.value.path,
+      path: warnings[0]?.path ?? file.value.path,
       message: `no thread state in it can be read: ${warnings[0]?.message ?? 'it is empty'}`,
     });
   }
@@ -166,7 +166,7 @@ function runsOf(
   if (oldest === undefined) return [];
   const agent = usableAgent(oldest.graph) ?? ID;
   const machine = graph === undefined ? undefined : machineOf(graph, agent, setting.tools.hash, setting.warn);
-  const tags = [`thread:${threadId}`.slice(0, 200).toWellFormed()];
+  const tags = [`thread:${threadId}`.slice(0, MAX_NAME).toWellFormed()];
   const told = new Map<Line, Told>();
   for (const line of tree.lines) {
     const parent =

@@ -303,7 +303,7 @@ function finish({ journal }: Setting, key: StepKey, task: ThreadTask, attempt: n
   });
 }
 
-const MAX_MESSAGE = 100_000;
+export const MAX_MESSAGE = 100_000;
 
 function failStep({ journal, warn }: Setting, key: StepKey, task: ThreadTask, at: EpochMs): void {
   const error = assertDefined(task.error, 'a failed task has an error');

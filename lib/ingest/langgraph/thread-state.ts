@@ -199,7 +199,7 @@ function taskOf(raw: FileJson, path: string, warn: Warn): ThreadTask | undefined
   };
 }
 
-const MAX_NAME = 200;
+export const MAX_NAME = 200;
 
 /** A node's name as states and step keys can hold it: well-formed, without U+0000, at most 256 characters. */
 function usableName(name: string, path: string, warn: Warn): string {

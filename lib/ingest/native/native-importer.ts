@@ -56,7 +56,9 @@ function decode(bytes: Uint8Array, tools: ImportTools): Result<Imported, ImportP
     const end = feed === -1 ? text.length : feed;
     const parsed = parseJson(text.toString('utf8', from, end), tools.maxDepth, path, 'doubles');
     if (!parsed.ok)
-      return feed === -1 ? malformed(path, `cut off in this line: ${parsed.problem.message}`) : parsed;
+      return feed === -1
+        ? malformed(parsed.problem.path, `cut off in this line: ${parsed.problem.message}`)
+        : parsed;
     if (header === undefined) {
       const read = readHeader(parsed.value, path, tools);
       if (!read.ok) return read;

@@ -587,6 +587,21 @@ describe('hostile content (S36)', () => {
     ).toBe(true);
   });
 
+  it('keeps names that are too long to be shown whole in what it tells of their spans', () => {
+    const long = (what: string) => `${what} ${'x'.repeat(300)}`;
+    const made = runOf([
+      agent({ id: '1', from: 0, to: 9 }, long('agent')),
+      llm({ id: '2', parent: '1', from: 1, to: 2 }, { 'gen_ai.request.model': long('model') }),
+      { ...tool({ id: '3', parent: '1', from: 3, to: 4 }, long('tool')), name: long('span') },
+    ]);
+    expect(runFaults(made.run)).toEqual([]);
+    expect(eventsOf(made, 'step.started').every(({ name }) => [...name].length <= 160)).toBe(true);
+    const whole = eventsOf(made, 'variables.patched')
+      .flatMap(({ patch }) => patch.map(({ value }) => textIn(made, value)))
+      .join();
+    for (const what of ['agent', 'model', 'tool', 'span']) expect(whole).toContain(long(what));
+  });
+
   it('keeps an error that no journal line holds beside it', () => {
     const made = runOf([
       { ...tool({ id: '1', from: 0, to: 1 }, 'loud'), status: { code: 2, message: 'x'.repeat(1_200_000) } },

@@ -244,7 +244,7 @@ function finish(writing: Writing, step: Step, at: EpochMs): void {
 }
 
 /** What a journal line holds of an error's text; the rest lies whole beside it. */
-const MAX_TEXT = 100_000;
+export const MAX_TEXT = 100_000;
 const cut = (text: string): string =>
   text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT).toWellFormed()}…` : text;
 const inLine = ({ type, message, stack }: RecordedError): RecordedError => ({

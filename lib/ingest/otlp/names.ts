@@ -19,9 +19,9 @@ const SESSION = [
   'traceloop.association.properties.session_id',
   'langfuse.session.id',
 ];
-/** A run has at most 64 tags. */
-const MOST = 30;
-const NAME = 200;
+/** Of each kind: a run has at most 64 tags. */
+export const MOST_TAGS = 30;
+export const MAX_TAG = 200;
 
 export function namesOf(
   tree: Tree,
@@ -44,8 +44,8 @@ export function namesOf(
   return {
     agent: usable(agent, 'unknown agent'),
     tags: [
-      ...services.slice(0, MOST).map((name) => tag('service', name)),
-      ...sessions.slice(0, MOST).map((id) => tag('session', id)),
+      ...services.slice(0, MOST_TAGS).map((name) => tag('service', name)),
+      ...sessions.slice(0, MOST_TAGS).map((id) => tag('session', id)),
     ],
   };
 }
@@ -68,4 +68,4 @@ const distinct = (texts: readonly (string | undefined)[]): readonly string[] =>
   [...new Set(texts.filter((text) => text !== undefined))].sort();
 
 const tag = (kind: string, text: string): string =>
-  `${kind}:${text.replaceAll('\u0000', '').slice(0, NAME)}`.toWellFormed();
+  `${kind}:${text.replaceAll('\u0000', '').slice(0, MAX_TAG)}`.toWellFormed();

@@ -157,7 +157,7 @@ export function usable(name: string, otherwise: string): string {
   const points = [...clean];
   return points.length > MAX_NAME ? `${points.slice(0, MAX_NAME - 1).join('')}…` : clean;
 }
-const MAX_NAME = 160;
+export const MAX_NAME = 160;
 
 export const listIn = (value: FileJson | undefined): readonly FileJson[] => (isList(value) ? value : []);
 export const objectIn = (value: FileJson | undefined): { readonly [key: string]: FileJson } =>

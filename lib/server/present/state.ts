@@ -63,6 +63,7 @@ export const presentDiff = (diff: {
 export const presentVisit = (visit: GraphVisit): GraphAt['visits'][number] => ({
   ...visit,
   leftSeq: orNull(visit.leftSeq),
+  ms: orNull(visit.ms),
 });
 
 export const presentGraph = ({ runId, at, machineDigest, graph }: GraphView): GraphAt => ({

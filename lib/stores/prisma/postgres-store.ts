@@ -12,7 +12,7 @@ import { auditStore, fillAudit } from './audit-rows';
 import { machineStore, type Writer, workerStore } from './catalogue';
 import { migratePostgres, migrationsFolder } from './migrate';
 import { fromColumn, toColumn } from './packed';
-import { payloadReader, sweepPayloads } from './payload-reader';
+import { payloadReader, payloadSweep } from './payload-reader';
 import { openPostgresFeed } from './postgres-feed';
 import { postgresClient } from './prisma-client';
 import { readContext, readRun } from './read-context';
@@ -169,7 +169,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
                 mayBeLoose: () => true,
               });
             }),
-      sweep: async (olderThan) => (await sweepPayloads(sql, write, olderThan)).swept,
+      sweep: payloadSweep(sql, write),
     },
     machines: machineStore(client, write),
     workers: workerStore(client, write),

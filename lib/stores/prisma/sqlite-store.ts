@@ -15,7 +15,7 @@ import { lockDatabaseFile, realFile } from './file-lock';
 import { HotRuns } from './hot-runs';
 import { LocalFeed } from './local-feed';
 import { migrateSqlite, migrationsFolder } from './migrate';
-import { payloadReader, sweepPayloads } from './payload-reader';
+import { payloadReader, payloadSweep } from './payload-reader';
 import { digestsIn } from './payload-refs';
 import { sqliteClient } from './prisma-client';
 import { readContext, readLedgerVersion, readRun } from './read-context';
@@ -307,11 +307,9 @@ async function openOwned(file: string, unlock: () => void, now: () => EpochMs): 
     payloads: {
       ...payloadReader(readSql),
       put: puttingPayloads({}),
-      async sweep(olderThan) {
-        const { swept, unmarked } = await sweepPayloads(readSql, write, olderThan);
-        for (const digest of unmarked) loose.delete(digest);
-        return swept;
-      },
+      sweep: payloadSweep(readSql, write, (digests) => {
+        for (const digest of digests) loose.delete(digest);
+      }),
     },
     machines: machineStore(client, write),
     workers: workerStore(client, write),

@@ -36,6 +36,18 @@ export async function startConsole(folder: string, { pages = false } = {}): Prom
     });
     child.once('exit', (code) => reject(new Error(`the console ended (${code})`)));
   });
+  return {
+    ...overHttp(url),
+    dbFile,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+/** The API of a console that runs. */
+export function overHttp(url: string): Pick<BenchConsole, 'url' | 'getJson' | 'send'> {
   const ask = async (method: string, path: string, body?: string | Uint8Array): Promise<Response> => {
     const response = await fetch(`${url}/api/v1${path}`, {
       method,
@@ -49,15 +61,10 @@ export async function startConsole(folder: string, { pages = false } = {}): Prom
   };
   return {
     url,
-    dbFile,
     getJson: async <Body>(path: string) => (await (await ask('GET', path)).json()) as Body,
     send: async (method, path, body) => {
       const text = await (await ask(method, path, body)).text();
       return text === '' ? undefined : (JSON.parse(text) as unknown);
-    },
-    stop: async () => {
-      child.kill('SIGTERM');
-      await exited;
     },
   };
 }

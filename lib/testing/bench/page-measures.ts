@@ -174,8 +174,11 @@ export async function firstLoadKb(url: string): Promise<number> {
   return bytes / 1_000;
 }
 
-/** The longest task of the main thread from the graph's answer until it is drawn, and while it is zoomed and the cursor moves. */
-export const graphBlockMs = (browser: Browser, url: string): Promise<number> =>
+/**
+ * The longest task of the main thread from the graph's answer until it is drawn, and while it is zoomed and the cursor
+ * moves: as it opens, folded, or with all of it asked for.
+ */
+export const graphBlockMs = (browser: Browser, url: string, shown: 'folded' | 'all'): Promise<number> =>
   cold(browser, async (page) => {
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => {
@@ -193,6 +196,11 @@ export const graphBlockMs = (browser: Browser, url: string): Promise<number> =>
       release();
       await page.locator('.state-node').first().waitFor({ timeout: 60_000 });
       await twoFrames(page);
+      if (shown === 'all') {
+        await page.getByRole('button', { name: 'Show all' }).click();
+        await page.getByText(/^All [\d,]+ states/).waitFor();
+        await twoFrames(page);
+      }
       for (const name of ['Zoom in', 'Zoom out', 'Fit the graph']) {
         await page.getByRole('button', { name }).click();
         await twoFrames(page);

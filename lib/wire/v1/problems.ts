@@ -92,7 +92,7 @@ export const problemMembers = {
   'bad-decision': { stepKey, sentence: z.string() },
   'unsupported-option': { option: z.string(), sentence: z.string() },
   'unzips-too-far': { limit: z.literal('decompression ratio'), limitRatio: count },
-  'unknown-format': { known: z.array(z.object({ format: z.string(), title: z.string() })) },
+  'unknown-format': { known: z.array(z.object({ format: z.string(), title: z.string() })), errors },
   malformed: { errors },
   differs: { runId: wireRunId, seq: wireSeq },
   'home-here': { runId: wireRunId, headSeq: wireSeq },

@@ -389,6 +389,8 @@ export const graphAt = z.object({
       key: z.string(),
       enteredSeq: wireSeq,
       leftSeq: wireSeq.nullable(),
+      /** In it, of one that is open up to `at`; null where a part of the run does not tell. */
+      ms: count.nullable(),
     }),
   ),
   checkpoints: z.array(z.object({ id: z.string(), n: count, state: z.string(), seq: wireSeq })),

@@ -10,7 +10,7 @@ export const POST = endpoint({
     tag: 'Orders',
     summary: 'Give an order',
     description:
-      '`resume`, `rewind`, `fork` and `replay` carry the digest of the plan that they were shown; a plan that has changed since is refused with the new one. `verify` asks a provider what became of a call, `decide` says it, `answer` answers a question, `pause` and `cancel` stop the run.',
+      '`resume`, `rewind`, `fork` and `replay` carry the digest of the plan that they were shown; a plan that has changed since is refused with the new one. `verify` asks downstream what became of a call, `decide` says it, `answer` answers a question, `pause` and `cancel` stop the run.',
     body: { example: { commandId: 'order-1', reason: 'asked by the customer', mode: 'pause' } },
     answers: { 202: { says: 'It is accepted; the journal tells how it goes on.', json: commandAnswer } },
   },
