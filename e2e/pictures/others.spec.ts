@@ -18,20 +18,27 @@ for (const way of ['sdk', 'otlp', 'http', 'upload']) {
   });
 }
 
-test('the API page', async ({ page, house }) => {
-  for (const [name, search] of [
-    ['api', ''],
-    ['api-operation', '?op=giveCommand'],
-    ['api-schema', '?schema=Run'],
-    ['api-search', '?q=share'],
-    ['api-none', '?q=nothing-is-called-this'],
-  ] as const) {
+for (const [name, search] of [
+  ['api', ''],
+  ['api-operation', '?op=giveCommand'],
+  ['api-schema', '?schema=Run'],
+  ['api-search', '?q=share'],
+  ['api-none', '?q=nothing-is-called-this'],
+] as const) {
+  test(`the API page, ${name}`, async ({ page, house }) => {
     await page.goto(`/api-reference${search}`);
     await expect(page.getByRole('navigation', { name: 'Operations' })).toBeVisible();
+    // React has taken over what the server wrote: until then nobody else may change it.
+    await expect(
+      page
+        .getByRole('navigation', { name: 'Main' })
+        .getByTitle(/ runs$/)
+        .first(),
+    ).toBeAttached();
     await atHome(page, house.url);
     await look(page, name);
-  }
-});
+  });
+}
 
 test('nothing at an address', async ({ page }) => {
   await page.goto('/nowhere');
